@@ -54,7 +54,7 @@ export default function PromptsDialog({ onClose }: { onClose: () => void }) {
       {prompts.data && prompts.data.length > 0 && (
         <ul className="file-list" aria-label={t.title}>
           {prompts.data.map((prompt) => (
-            <li key={prompt.prompt_id} className="file-row">
+            <li key={prompt.prompt_id} className="file-row file-row-wraps">
               <div className="grow">
                 <strong className="truncate block">{prompt.name}</strong>
                 <span className="truncate block muted small">{prompt.text}</span>
@@ -121,7 +121,7 @@ function ProjectPrompts({ own, onEdit }: { own: Prompt[]; onEdit: (draft: Draft)
       {shared.isError && <Problem error={shared.error} onRetry={() => void shared.refetch()} />}
       <ul className="file-list">
         {others.map((prompt) => (
-          <li key={prompt.prompt_id} className="file-row">
+          <li key={prompt.prompt_id} className="file-row file-row-wraps">
             <div className="grow">
               <strong className="truncate block">{prompt.name}</strong>
               <span className="truncate block muted small">
