@@ -178,6 +178,7 @@ export function toolMessageOf(call: ToolCallRecord): Message {
       name: call.name,
       ...(call.parts === undefined || call.parts.length === 0 ? {} : { parts: call.parts }),
       ...(call.decision?.action === 'reject' ? { rejected: true } : {}),
+      ...(call.failed ? { failed: true } : {}),
       ...(call.asked === undefined ? {} : { asked: call.asked }),
     },
   }

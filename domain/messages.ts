@@ -131,6 +131,8 @@ const toolMembers = {
   output_type: Type.Optional(CallOutputType),
   /** A person did not allow the call. */
   rejected: Type.Optional(Type.Boolean()),
+  /** The tool gave no answer; `content` says why. */
+  failed: Type.Optional(Type.Boolean()),
   /** Of an answer that another assistant gave. */
   asked: Type.Optional(
     Type.Object(

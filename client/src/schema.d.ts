@@ -6989,6 +6989,7 @@ export interface components {
                 parts?: components["schemas"]["MessagePart"][];
                 output_type?: components["schemas"]["ResponseCallOutputType"];
                 rejected?: boolean;
+                failed?: boolean;
                 asked?: components["schemas"]["AskedRun"];
             };
         };

@@ -199,7 +199,7 @@ function bounded({
 }
 
 const messageMembers = new Set(
-  'id content name parts attachments after tool_calls tool_call_id usage incomplete metadata cut logprobs refusal reasoning provider_metadata deleted rejected asked output_type'.split(
+  'id content name parts attachments after tool_calls tool_call_id usage incomplete metadata cut logprobs refusal reasoning provider_metadata deleted rejected failed asked output_type'.split(
     ' ',
   ),
 )

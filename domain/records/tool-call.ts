@@ -33,6 +33,8 @@ const ToolCall = Type.Object({
   result: Type.Optional(Type.String()),
   /** Files that the tool has written. */
   parts: Type.Optional(Type.Array(mixedOf<MessagePart>())),
+  /** The result is no answer of the tool, and says why there is none. */
+  failed: Type.Optional(Type.Boolean()),
   /** A person's decision about the call, if the run waits for approval. */
   decision: Type.Optional(
     Type.Object({ action: Type.Enum(['approve', 'reject', 'edit']), message: Type.Optional(Type.String()) }),
@@ -50,6 +52,9 @@ export const toolCallRecord = declareRecord({
   archive: undefined,
 })
 export type ToolCallRecord = RecordOf<typeof toolCallRecord>
+
+/** What became of a call. */
+export type CallResult = Pick<ToolCallRecord, 'result' | 'parts' | 'failed'>
 
 /** The run of a call, by the call's key. */
 export const runIdOfCall = (key: string): string => key.split('/', 1)[0] ?? ''

@@ -1,7 +1,7 @@
 import { toolMessageOf, unknownOutcome } from '../../domain/conversation.ts'
 import type { AIMessage, Message } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
+import { type CallResult, type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
 import { readApprovedCalls } from '../../domain/run-overrides.ts'
 import type { Collections } from '../collections.ts'
 import type { Tool } from '../tool.ts'
@@ -73,7 +73,7 @@ export function ledgerEntries(
 
   function resultOf(refused: string | undefined) {
     if (refused === undefined) return { status: 'waiting' as const }
-    return { status: 'done' as const, result: refused, finished_at: now }
+    return { status: 'done' as const, result: refused, failed: true, finished_at: now }
   }
 }
 
@@ -96,10 +96,14 @@ export async function toolMessages(
   const calls = await read()
   const open = calls.filter(({ status }) => status !== 'done')
   for (const call of open) {
-    const result = call.status === 'waiting' ? notBegun : call.asked === undefined ? unknownOutcome : notAnsweredInTime
-    await ledger.close(call._id, result)
+    await ledger.close(call._id, resultOf(call))
   }
   return (open.length === 0 ? calls : await read()).map(toolMessageOf)
+
+  function resultOf({ status, asked }: ToolCallRecord): CallResult {
+    if (status === 'waiting') return { result: notBegun, failed: true }
+    return asked === undefined ? { result: unknownOutcome } : { result: notAnsweredInTime, failed: true }
+  }
 }
 
 const notAnsweredInTime = 'The question was not answered before the run ended.'

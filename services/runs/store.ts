@@ -8,7 +8,7 @@ import {
   openRunStatuses,
   runKey,
 } from '../../domain/records/run.ts'
-import type { AskedRun, ToolCallRecord } from '../../domain/records/tool-call.ts'
+import type { AskedRun, CallResult, ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { Collections } from '../collections.ts'
 import { isMatched } from '../stores/results.ts'
 
@@ -326,7 +326,7 @@ export const ledgerStore = ({ toolCalls }: Pick<Collections, 'toolCalls'>) => ({
       .lean<ToolCallRecord>(),
 
   /** Stores the result of a call that is claimed, by an attempt or by another; null if it is not. */
-  finish: async (_id: string, result: Pick<ToolCallRecord, 'result' | 'parts'>, claimedBy?: string | { $ne: string }) =>
+  finish: async (_id: string, result: CallResult, claimedBy?: string | { $ne: string }) =>
     toolCalls
       .findOneAndUpdate(
         { _id, status: 'claimed', ...(claimedBy === undefined ? {} : { claimed_by: claimedBy }) },
@@ -336,8 +336,8 @@ export const ledgerStore = ({ toolCalls }: Pick<Collections, 'toolCalls'>) => ({
       .lean<ToolCallRecord>(),
 
   /** With a result that says why there is none, unless it has one. */
-  close: async (_id: string, result: string) =>
-    toolCalls.updateOne({ _id, ...notDone }, { $set: { status: 'done', result, finished_at: new Date() } }),
+  close: async (_id: string, result: CallResult) =>
+    toolCalls.updateOne({ _id, ...notDone }, { $set: { status: 'done', ...result, finished_at: new Date() } }),
 
   /** The run that answers it. */
   noteChildRun: async (_id: string, asked: AskedRun) =>

@@ -5,7 +5,7 @@ import { toolMessageOf, unknownOutcome } from '../../domain/conversation.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import { type AskedRun, type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
+import { type AskedRun, type CallResult, type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
 import { audioTypeOf, fileTypeOf, imageTypeOf } from '../attachments/content-type.ts'
 import { storeAttachments } from '../attachments/receive-content.ts'
 import type { Collections } from '../collections.ts'
@@ -76,10 +76,12 @@ async function readRun({ collections }: StepDeps, { runId, threadId }: OnThread<
   return { run, assistant }
 }
 
-type Result = Pick<ToolResult, 'content' | 'parts'>
+interface Result extends Pick<ToolResult, 'content' | 'parts'> {
+  failed?: boolean
+}
 
-function changesOf({ content, parts }: Result): Pick<ToolCallRecord, 'result' | 'parts'> {
-  return { result: content, ...(parts === undefined ? {} : { parts }) }
+function changesOf({ content, parts, failed = false }: Result): CallResult {
+  return { result: content, ...(parts === undefined ? {} : { parts }), ...(failed ? { failed } : {}) }
 }
 
 async function resultOf(
@@ -97,9 +99,10 @@ async function resultOf(
   const { asked } = call
   if (asked && (await startedRunStore(deps.collections).exists({ _id: asked.run_id, thread_id: asked.thread_id })))
     return asked
-  if (tool === undefined) return { content: `There is no tool called ${call.name}.` }
+  if (tool === undefined) return { content: `There is no tool called ${call.name}.`, failed: true }
   const facts = { name: tool.name, type: tool.type, callId: call.call_id, step: call.step }
   const {
+    outcome,
     question,
     content,
     parts,
@@ -114,10 +117,10 @@ async function resultOf(
   if (question === undefined || assistant === null) {
     const place = { threadId: run.thread_id, userId: run.user_id }
     const kept = files.length === 0 ? parts : await keepFiles(deps.collections, place, files)
-    return { content, ...(kept === undefined ? {} : { parts: kept }) }
+    return { content, failed: outcome !== 'answered', ...(kept === undefined ? {} : { parts: kept }) }
   }
   const asking = await deps.startChildRun({ run, assistant, call, deadline }, question)
-  return typeof asking === 'string' ? { content: asking } : asking
+  return typeof asking === 'string' ? { content: asking, failed: true } : asking
 }
 
 function rejection(message: string | undefined): string {

@@ -10,10 +10,11 @@ it('a configuration in an archive that no request could bring is refused where t
   expect(read({ text: 'x'.repeat(1024 * 1024) })).toMatchObject({ type: 'refused', id: 'a' })
 })
 
-it('messages of an archive keep their place among versions, and that a call was rejected', () => {
+it('messages of an archive keep their place among versions, and that a call was rejected or failed', () => {
   const messages = [
     { type: 'HumanMessage', data: { id: 'b', content: 'B', after: null } },
     { type: 'ToolMessage', data: { id: 'c', content: 'No.', tool_call_id: 'x', rejected: true } },
+    { type: 'ToolMessage', data: { id: 'd', content: 'Away.', tool_call_id: 'y', failed: true } },
   ]
   const entry = { thread_id: 't', seq: 1, source: 'update', created_at: '2026-01-01T00:00:00.000Z', messages }
   const read = readRecord('messages', entry, (message) => message)

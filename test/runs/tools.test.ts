@@ -173,6 +173,11 @@ describe('tools in a run', () => {
     expect(results[3].data.content).toMatch(/not made/)
     expect(asked).not.toContain('SHOUT /two')
     expect(run.end).toBe('end')
+    // The stream and the thread tell which calls brought no answer.
+    const failed = (messages: any[]) =>
+      messages.filter(({ type }) => type === 'ToolMessage').map(({ data }) => data.failed)
+    expect(failed(run.messages)).toEqual([undefined, true, true, true])
+    expect(failed(await talk.messages())).toEqual([undefined, true, true, true])
   })
 
   it('executes at most 16 calls of one answer', async () => {

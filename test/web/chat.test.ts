@@ -253,11 +253,18 @@ test('on a phone the model and how hard it thinks are chosen in the settings of 
 
 test('a call that failed says so, by the name of its tool', async () => {
   const { page } = await site.signedIn({ 'type==agent/tools': [{ type: 'memory' }] })
-  site.model.reply({ toolCalls: [{ name: 'memory', arguments: { operation: 'save' } }] })
-  site.model.reply({ text: 'I could not keep it.' })
+  // One fails, the other is not made.
+  const calls = ['save', 'keep'].map((operation) => ({ name: 'memory', arguments: { operation } }))
+  site.model.reply({ toolCalls: calls })
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  site.model.reply({ text: ['I could not ', released, 'keep it.'] })
   await say(page, 'Remember this')
+  const failed = page.locator('.tool-call[data-state="failed"]', { hasText: 'Failed: Memory' })
+  await expect.poll(() => failed.count()).toBe(2)
+  release()
   await answer(page, 'I could not keep it.').waitFor()
-  await page.locator('.tool-call[data-state="failed"]', { hasText: 'Failed: Memory' }).waitFor()
+  await page.reload()
+  await expect.poll(() => failed.count()).toBe(2)
 })
 
 test('a tool waits for approval; it can be approved, changed and rejected', async () => {

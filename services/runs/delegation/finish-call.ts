@@ -2,7 +2,7 @@ import type { AnswerResult, OnThread, ToolInput } from '../../../domain/contract
 import { passagesFor } from '../../../domain/knowledge/passed-passages.ts'
 import { publicRunError } from '../../../domain/public-run-error.ts'
 import { type RunKey, type RunRecord, isOpenRun } from '../../../domain/records/run.ts'
-import { type AskedRun, type ToolCallRecord, toolCallKey } from '../../../domain/records/tool-call.ts'
+import { type AskedRun, type CallResult, type ToolCallRecord, toolCallKey } from '../../../domain/records/tool-call.ts'
 import type { Collections } from '../../collections.ts'
 import { assistantStore } from '../../stores/assistants.ts'
 import { runStore } from '../../stores/runs.ts'
@@ -27,27 +27,29 @@ export function createFinishCall(deps: FinishCallDeps) {
     const key = toolCallKey(runId, step, index)
     const call = await ledger.find(key)
     if (call === null) return { isOver: true }
-    const result = call.status === 'done' ? call.result : await resultOf(call.asked)
-    if (result === undefined) return { isOver: false }
-    const closed = await ledger.finish(key, { result })
+    const result = call.status === 'done' ? undefined : await resultOf(call.asked)
+    if (call.status !== 'done' && result === undefined) return { isOver: false }
+    const closed = result && (await ledger.finish(key, result))
     await deps.showResult({ _id: runId, thread_id: threadId }, closed ?? call)
     return { isOver: true }
   }
 
   /** Undefined while the run is under way. */
-  async function resultOf(asked: AskedRun | undefined): Promise<string | undefined> {
+  async function resultOf(asked: AskedRun | undefined): Promise<CallResult | undefined> {
     const run = asked && (await runStore(collections).findInThread({ _id: asked.run_id, thread_id: asked.thread_id }))
-    if (!run) return 'The question was not answered: its conversation was deleted.'
+    if (!run) return failure('The question was not answered: its conversation was deleted.')
     const name = (await assistantStore(collections).nameOfAny(run.assistant_id)) ?? 'the assistant'
     if (run.status === 'interrupted') {
       await cancelRun(deps, run)
-      return `The question was not answered: ${name} waits for a person's approval, which it cannot get when another assistant asks it.`
+      return failure(
+        `The question was not answered: ${name} waits for a person's approval, which it cannot get when another assistant asks it.`,
+      )
     }
     if (isOpenRun(run)) return undefined
-    if (run.status === 'success') return answerOf(run)
+    if (run.status === 'success') return { result: await answerOf(run) }
     const error = run.error && (run.public ? publicRunError(run.error) : run.error)
     const reason = run.status === 'cancelled' ? 'it was cancelled.' : (error?.message ?? 'it failed.')
-    return `The question was not answered by ${name}: ${reason}`
+    return failure(`The question was not answered by ${name}: ${reason}`)
   }
 
   async function answerOf(run: RunRecord): Promise<string> {
@@ -58,3 +60,5 @@ export function createFinishCall(deps: FinishCallDeps) {
     return JSON.stringify({ answer: limitText(answer), ...(passages.length === 0 ? {} : { passages }) })
   }
 }
+
+const failure = (result: string): CallResult => ({ result, failed: true })

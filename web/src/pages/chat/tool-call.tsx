@@ -34,10 +34,9 @@ interface ToolCallProps {
 
 type CallState = keyof typeof t.toolWords
 
-function stateOf({ call, result, isWaiting, isRunning }: ToolCallProps): CallState {
+function stateOf({ result, isWaiting, isRunning }: Omit<ToolCallProps, 'call'>): CallState {
   if (result?.data.rejected) return 'rejected'
-  // So begins what the service tells the model of a failure.
-  if (result !== undefined) return result.data.content.startsWith(`The tool ${call.name} failed: `) ? 'failed' : 'done'
+  if (result !== undefined) return result.data.failed ? 'failed' : 'done'
   if (isWaiting) return 'waiting'
   return isRunning ? 'running' : 'done'
 }
@@ -53,7 +52,7 @@ export function ToolCall({ call, ...progress }: ToolCallProps) {
   const isQuestion = askedRunId !== undefined && typeof asked === 'string'
   const code = call.name === 'code' && typeof call.args['code'] === 'string' ? call.args['code'] : undefined
   const [isOpen, setIsOpen] = useState(false)
-  const state = stateOf({ call, ...progress })
+  const state = stateOf(progress)
   const words = t.toolWords[state]
   return (
     <details className="tool-call" data-state={state} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
