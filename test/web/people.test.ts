@@ -83,7 +83,6 @@ test('an owner invites, sends again, revokes, changes roles and removes', async 
   await page.getByLabel('E-mail address').fill(owner.email)
   await page.getByRole('button', { name: 'Send the invitation' }).click()
   await page.getByText('This person uses the project already.').waitFor()
-  await page.close()
 })
 
 test('an owner who is not the holder is asked before the own role goes, and can leave', async () => {
@@ -106,7 +105,6 @@ test('an owner who is not the holder is asked before the own role goes, and can 
   await page.getByRole('button', { name: 'Project: main' }).waitFor()
   expect(await page.getByText('Your access to', { exact: false }).count()).toBe(0)
   expect((await owner.get(membersOf(owner.projectId))).members).toHaveLength(1)
-  await page.close()
 })
 
 test('the link of an invitation leads a new person from the mail to the project', async () => {
@@ -141,7 +139,6 @@ test('the link of an invitation leads a new person from the mail to the project'
   await site.expectAccessible(page, 'an invitation that was accepted')
   await page.getByRole('button', { name: 'Open the project' }).click()
   await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor()
-  await page.close()
 })
 
 test('an invitation says for whom it is, and when it is not valid any more', async () => {
@@ -174,7 +171,6 @@ test('an invitation says for whom it is, and when it is not valid any more', asy
   await site.expectAccessible(page, 'an invitation that is gone')
   await page.goto(`${site.url}/invitations`)
   await page.getByText('The link is incomplete.', { exact: false }).waitFor()
-  await page.close()
 })
 
 test('what a role does not allow is not offered, and the page says why', async () => {
@@ -218,7 +214,6 @@ test('what a role does not allow is not offered, and the page says why', async (
   await page.getByRole('tab', { name: 'Settings' }).click()
   await page.getByLabel('Instructions').waitFor()
   expect(await page.getByLabel('Project', { exact: true }).count()).toBe(0)
-  await page.close()
 })
 
 test('who is removed while an answer is written is told so, and led on', async () => {
@@ -245,7 +240,6 @@ test('who is removed while an answer is written is told so, and led on', async (
   await page.getByRole('button', { name: 'Go to “main”' }).click()
   await page.getByRole('button', { name: 'Project: main' }).waitFor()
   await expect.poll(() => page.getByText('Your access to', { exact: false }).count()).toBe(0)
-  await page.close()
 })
 
 test('a chat is shared with the project: read by its members, then continued, with their names', async () => {
@@ -286,7 +280,6 @@ test('a chat is shared with the project: read by its members, then continued, wi
   await page.getByText('Low water is at six.').first().waitFor()
   await page.getByRole('article', { name: 'Grace Hopper' }).getByText('And low water?').waitFor()
   await site.expectAccessible(page, 'a chat that all continue')
-  await page.close()
 })
 
 test('the project is given to another owner', async () => {
@@ -300,7 +293,6 @@ test('the project is given to another owner', async () => {
   await page.getByText('Grace Hopper holds the project now.').waitFor()
   await page.getByText('It is Grace Hopper’s project. Your role is Owner.', { exact: false }).waitFor()
   await page.getByRole('button', { name: 'Leave the project' }).waitFor()
-  await page.close()
 })
 
 test('a group is added with a role, shown by its name, changed and removed', async () => {
@@ -386,5 +378,4 @@ test('a group is added with a role, shown by its name, changed and removed', asy
   await dialogOf(page).getByRole('button', { name: 'Remove' }).click()
   await page.getByText('Pilots does not use this project any more.').waitFor()
   expect((await owner.get(membersOf(owner.projectId))).members).toHaveLength(2)
-  await page.close()
 })

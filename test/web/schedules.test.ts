@@ -74,7 +74,6 @@ test('a schedule is made with its meaning and next times, run at once, paused, c
   const names = async () => (await user.get('/threads/')).threads?.map(({ name }: { name: string }) => name)
   await expect.poll(names, { timeout: 30_000 }).toContain('What is new in my files?')
   // The pages of a browser share a session: another one would be the first to say what is new.
-  await page.close()
 })
 
 test('a result that came while nobody looked is said in the console, and listed until it was seen', async () => {

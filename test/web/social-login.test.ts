@@ -156,7 +156,6 @@ test('login and sign-up have a button for each provider, and follow the domain o
   await other.getByRole('link', { name: 'To the login' }).click()
   await other.getByRole('heading', { name: 'Log in' }).waitFor()
   await other.context().close()
-  await page.close()
 })
 
 test('without an answer about the providers a password is still taken, and the page says so; in German, too', async () => {
@@ -173,7 +172,6 @@ test('without an answer about the providers a password is still taken, and the p
   await page.getByText('Mit einer Adresse bei company.example meldest du dich über Example Inc. an.').waitFor()
   expect(await page.getByLabel('Passwort', { exact: true }).count()).toBe(0)
   await pictures(page, 'login-german')
-  await page.close()
 })
 
 function browserOf(page: Page) {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BrowserContext, Locator, Page } from 'playwright-core'
-import { expect, inject, onTestFailed } from 'vitest'
+import { expect, inject, onTestFinished } from 'vitest'
 import { startBrowser } from '../support/browser.ts'
 import { startScriptedModel } from '../support/scripted-model.ts'
 import { startService } from '../support/service.ts'
@@ -41,7 +41,11 @@ export async function startConsole(env: Record<string, string> = {}) {
     const page = await browser.context.newPage()
     page.setDefaultTimeout(timeoutMs)
     watched?.begin(expect.getState().currentTestName ?? '')
-    onTestFailed(() => describePage(page))
+    // What runs on in a page that nobody looks at any more takes a tenth of the processor time of these tests.
+    onTestFinished(async ({ task }) => {
+      if (task.result?.state === 'fail') await describePage(page)
+      await page.close()
+    })
     page.on('pageerror', (error) => problems.push(`page error: ${error.message}`))
     page.on('console', (message) => {
       if (message.type() === 'error' && !isExpected(message.text())) problems.push(message.text())

@@ -80,5 +80,4 @@ test('the Temporal UI shows user, assistant and outcome, by the columns and view
     .getByText(/"ended"/)
     .first()
     .waitFor()
-  await page.close()
 })
