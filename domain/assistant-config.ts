@@ -2,8 +2,8 @@ import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { toolTypes } from './acting.ts'
 import { AnyKey } from './any-key.ts'
-import { ChatLook } from './chat-look.ts'
 import { parseOwnJson } from './json.ts'
+import { languages } from './languages.ts'
 import { maxCodeFiles, maxVectorStores, requestLimits } from './limits.ts'
 import { Metadata } from './metadata.ts'
 import { reasoningEfforts } from './reasoning-efforts.ts'
@@ -55,6 +55,21 @@ export const assistantConfigDefaults = {
   keepsChats: false,
   description: '',
 } as const
+
+/** How an assistant's chat bubble and public page look and speak; what is absent is as they have it by themselves. */
+export const ChatLook = Type.Object(
+  {
+    title: Type.Optional(Type.String({ maxLength: 80, description: "Default of the page: the assistant's name." })),
+    greeting: Type.Optional(Type.String({ maxLength: 300 })),
+    color: Type.Optional(Type.String({ pattern: '^#[0-9a-fA-F]{6}$', maxLength: 7, description: '`#rrggbb`' })),
+    theme: Type.Optional(
+      Type.Enum(['light', 'dark'], { description: 'Default: as the page, or as the reader has it.' }),
+    ),
+    language: Type.Optional(Type.Enum([...languages], { description: "Default: the page's, or the reader's." })),
+  },
+  { additionalProperties: false, description: 'How the chat bubble and the public page look and speak.' },
+)
+export type ChatLook = Static<typeof ChatLook>
 
 /** The part of `config` that the service reads. Other keys are stored unchanged and ignored. */
 export const AssistantConfig = Type.Object(

@@ -1,6 +1,5 @@
-import type { Person } from '../domain/acting.ts'
+import { type NeededRole, type Person, type ProjectRole, highestOf, isEnough } from '../domain/acting.ts'
 import { AppError } from '../domain/errors.ts'
-import { type NeededRole, type ProjectRole, highestOf, isEnough } from '../domain/project-roles.ts'
 import type { MemberRecord, ProjectRecord } from '../domain/records/project.ts'
 import type { ThreadRecord } from '../domain/records/thread.ts'
 import type { UserRecord } from '../domain/records/user.ts'

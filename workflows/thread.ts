@@ -35,6 +35,7 @@ import type { RunStatus } from '../domain/records/run.ts'
 import {
   expiredError,
   extendTimeLimit,
+  finalizePolicy,
   isTimeOver,
   localModelStep,
   newTimeLimit,
@@ -44,7 +45,6 @@ import {
   timeLimitReached,
 } from './run-steps.ts'
 import type { suggestionWorkflow } from './suggestion.ts'
-import { finalizePolicy } from './thread-policies.ts'
 import { ThreadQueue } from './thread-queue.ts'
 
 const { signals, updates } = threadContract

@@ -1,6 +1,6 @@
 // Before a change: docs/traps.md, Libraries.
 import type { FastifySchema, RouteOptions } from 'fastify'
-import type { NeededRole } from '../../domain/project-roles.ts'
+import type { NeededRole } from '../../domain/acting.ts'
 import { CompatError, CompatValidationError, V1Error } from '../plugins/compat-errors.ts'
 import { ErrorDetail, ValidationError } from '../routes/schemas.ts'
 import { linkedEvents } from './events.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type NeededRole, isEnough } from '../../domain/acting.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type NeededRole, isEnough } from '../../domain/project-roles.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AdminGate } from '../../services/auth/admin-gate.ts'
 import type { Session, Sessions } from '../../services/auth/sessions.ts'

@@ -1,5 +1,5 @@
 // Before a change: docs/traps.md, What else changes with a change.
-import type { NeededRole } from '../../domain/project-roles.ts'
+import type { NeededRole } from '../../domain/acting.ts'
 
 /**
  * What each operation demands of a member of the project: that of the token, or for `projects.…` that of the path. The

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Services } from '../../composition/platform.ts'
+import { isEnough } from '../../domain/acting.ts'
 import { AppError } from '../../domain/errors.ts'
-import { isEnough } from '../../domain/project-roles.ts'
 import { sessionOf } from '../plugins/authentication.ts'
 import { bearerOf } from '../plugins/bearer-token.ts'
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
+import { projectRoles } from '../acting.ts'
 import { requestLimits } from '../limits.ts'
-import { projectRoles } from '../project-roles.ts'
 import { type RecordOf, StoredId, StoredTime, archivePart, declareRecord, mixedOf } from './declared-record.ts'
 
 /** The link itself is derived, never stored. */

@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto'
+import { cutText } from '../../domain/cut-text.ts'
 import { normalizeEmail } from '../../domain/email-address.ts'
 import { newId } from '../../domain/ids.ts'
+import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import type { AuditEntryRecord } from '../../domain/records/audit-entry.ts'
 import type { Collections } from '../collections.ts'
+import { assistantStore } from '../stores/assistants.ts'
+import { fileStore } from '../stores/files.ts'
+import { projectStore } from '../stores/projects.ts'
+import { threadStore } from '../stores/threads.ts'
 import { userStore } from '../stores/users.ts'
-import { namesInProject, namesOf } from './names.ts'
 import { auditStore } from './store.ts'
 
 export type AuditedAct = Pick<AuditEntryRecord, 'actor' | 'action' | 'outcome' | 'subjects'> & {
@@ -84,4 +89,57 @@ export function createAudit({ collections, keepDays, maxOfUser = 10_000 }: Audit
 /** The `User-Agent` of a client, without control characters and shortened. */
 function cleanText(text: string | undefined): string | undefined {
   return text?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, userAgentLength)
+}
+
+type NamedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads' | 'files'>
+
+/** Longer names are cut: a page has hundreds of them. */
+const nameLength = 80
+
+/**
+ * Names by id, of the accounts, projects, assistants, chats and files of these entries that still exist. With `userId`
+ * only those of this user: an id in a path may be anybody's.
+ */
+async function namesOf(
+  collections: NamedCollections,
+  entries: AuditEntryRecord[],
+  userId: string | undefined,
+): Promise<Record<string, string>> {
+  const ids = [...new Set(entries.flatMap(({ subjects }) => subjects))]
+  const accounts = [...new Set(entries.flatMap(({ user_id: id }) => id ?? []))]
+  const [emails, ...named] = await Promise.all([
+    userId === undefined ? userStore(collections).addressesOfAny(accounts) : [],
+    ...(ids.length === 0
+      ? []
+      : [
+          projectStore(collections).namesOf(ids, userId),
+          assistantStore(collections).namesOf(ids, userId),
+          threadStore(collections).namesOf(ids, userId),
+          fileStore(collections).namesOf(ids, userId),
+        ]),
+  ])
+  return Object.fromEntries([
+    ...emails.flatMap(({ _id, email }) => (email === undefined ? [] : [[_id, email] as const])),
+    ...named.flat().flatMap(({ _id, name }) => (name ? [[_id, cutText(name, nameLength)] as const] : [])),
+  ])
+}
+
+/** Names by id, of what belongs to a project: not of the private threads of its members. */
+async function namesInProject(
+  collections: NamedCollections,
+  entries: AuditEntryRecord[],
+  { projectId, holderId }: { projectId: string; holderId: string },
+): Promise<Record<string, string>> {
+  const ids = [...new Set(entries.flatMap(({ subjects }) => subjects))]
+  if (ids.length === 0) return {}
+  const assistants = assistantStore(collections)
+  const owners = [...(await assistants.idsInProject(projectId)), projectOwner(projectId)]
+  const found = await Promise.all([
+    assistants.namesInProject(projectId, ids),
+    threadStore(collections).namesSeenIn(projectId, ids),
+    fileStore(collections).namesOwned(holderId, owners, ids),
+  ])
+  return Object.fromEntries(
+    found.flat().flatMap(({ _id, name }) => (name ? [[_id, cutText(name, nameLength)] as const] : [])),
+  )
 }

@@ -1,7 +1,7 @@
+import type { ProjectRole } from '../../domain/acting.ts'
 import { normalizeEmail } from '../../domain/email-address.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import type { ProjectRole } from '../../domain/project-roles.ts'
 import { mainProjectName } from '../../domain/records/project.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'

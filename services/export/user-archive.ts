@@ -1,4 +1,7 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Model } from 'mongoose'
+import { pack } from 'tar-stream'
 import { hasOwnBytes, projectOwner } from '../../domain/knowledge/project-files.ts'
 import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import type { AssistantRecord, StoredAssistant, VectorStoreRecord } from '../../domain/records/assistant.ts'
@@ -21,7 +24,6 @@ import { logStore } from '../stores/log.ts'
 import { projectStore } from '../stores/projects.ts'
 import { createSealedItems } from '../v1/responses/sealed-items.ts'
 import { archived, attachmentPathOf, pathOf } from './archived.ts'
-import { type ArchiveMember, packed } from './packed.ts'
 
 export interface ArchiveDeps {
   collections: Collections
@@ -267,5 +269,35 @@ async function* entriesOf(
     yield* page
     if (page.length < largeRecordsAtOnce) return
     last = page.at(-1)?.seq ?? last
+  }
+}
+
+interface ArchiveMember {
+  /** At most 100 ASCII characters: a longer name would take an extension of the format. */
+  name: string
+  /** Number of bytes of `content`. */
+  size: number
+  modified: Date
+  content: Iterable<Buffer> | AsyncIterable<Buffer>
+}
+
+/**
+ * The members as a tar archive (POSIX ustar). Each member is taken when the one before has been read, so that a few
+ * pieces are held at a time. Throws what a member throws.
+ */
+async function* packed(members: AsyncIterable<ArchiveMember>): AsyncGenerator<Buffer, undefined> {
+  const archive = pack()
+  const write = async () => {
+    for await (const { name, size, modified: mtime, content } of members) {
+      const entry = archive.entry({ name, size, mtime, mode: 0o600 })
+      await pipeline(Readable.from(content, { objectMode: false }), entry)
+    }
+    archive.finalize()
+  }
+  write().catch((error: Error) => archive.destroy(error))
+  try {
+    for await (const piece of archive) if (Buffer.isBuffer(piece)) yield piece
+  } finally {
+    archive.destroy()
   }
 }

@@ -1,6 +1,6 @@
+import type { NeededRole, ProjectRole } from '../../domain/acting.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import type { NeededRole, ProjectRole } from '../../domain/project-roles.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { Collections } from '../collections.ts'
 import { refusingTaken } from '../duplicate-key.ts'

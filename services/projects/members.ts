@@ -1,8 +1,8 @@
+import type { ProjectRole } from '../../domain/acting.ts'
 import { invitationContract } from '../../domain/contracts/invitation.ts'
 import { normalizeEmail } from '../../domain/email-address.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import type { ProjectRole } from '../../domain/project-roles.ts'
 import {
   type LeavingRecord,
   type MemberRecord,

@@ -1,10 +1,13 @@
 import type { ClientSession } from 'mongoose'
 import { sourceDeletionContract } from '../../domain/contracts/crawl.ts'
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, invalidInput } from '../../domain/errors.ts'
 import { largestOf } from '../../domain/extremes.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { SourceRecord } from '../../domain/records/source.ts'
+import { type SourceRecord, type SourceRefresh, type SourceType, sourceLimits } from '../../domain/records/source.ts'
+import { isTimezone, problemOfCron } from '../../domain/schedules/next-times.ts'
+import { canonicalAddress } from '../../domain/sources/addresses.ts'
+import { problemOfGlob } from '../../domain/sources/globs.ts'
 import type { Collections } from '../collections.ts'
 import type { Uploads } from '../knowledge/uploads.ts'
 import type { Outbound } from '../outbound.ts'
@@ -17,7 +20,6 @@ import type { RunInTransaction } from '../transactions.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import { deletionOfSource, openSourceReceipt } from './delete-source.ts'
 import { type Owner, type SourceView, createSourceReads, missing } from './read-sources.ts'
-import { type NewSource, settingsOf } from './source-request.ts'
 import type { SyncSource } from './sync-sources.ts'
 
 export interface SourcesDeps {
@@ -155,4 +157,60 @@ async function takeSourceSlot(
   )
   if (count >= max)
     throw new AppError('forbidden', `This account has ${count} sources of the web, which is as many as it may have.`)
+}
+
+interface NewSource {
+  type: SourceType
+  url: string
+  max_depth?: number
+  max_pages?: number
+  include?: string[]
+  exclude?: string[]
+  refresh?: SourceRefresh
+}
+
+const defaultDepth = 5
+const defaultPages = 500
+
+/** What a request asks for, complete. Throws `invalid_input` and names the member. */
+function settingsOf(
+  given: NewSource,
+): Pick<SourceRecord, 'type' | 'url' | 'max_depth' | 'max_pages' | 'include' | 'exclude' | 'refresh'> {
+  const url = canonicalAddress(given.url.trim())
+  if (url === undefined)
+    throw invalidInput(['body', 'url'], 'must be an http or https URL without user name and password')
+  for (const member of ['include', 'exclude'] as const) requireSimple(given[member] ?? [], member)
+  return {
+    type: given.type,
+    url,
+    max_depth: given.type === 'page' ? 0 : (given.max_depth ?? defaultDepth),
+    max_pages: given.type === 'page' ? 1 : (given.max_pages ?? defaultPages),
+    include: given.include ?? [],
+    exclude: given.exclude ?? [],
+    ...(given.refresh === undefined ? {} : { refresh: refreshOf(given.refresh) }),
+  }
+}
+
+function requireSimple(globs: string[], member: string): void {
+  for (const [index, glob] of globs.entries()) {
+    const problem = problemOfGlob(glob)
+    if (problem !== undefined) throw invalidInput(['body', member, index], problem)
+  }
+}
+
+function refreshOf({ cron, timezone, interval_seconds: seconds }: SourceRefresh): SourceRefresh {
+  const at = (member: string) => ['body', 'refresh', member]
+  if (cron !== undefined && seconds !== undefined)
+    throw invalidInput(at('interval_seconds'), 'cannot be given beside cron')
+  if (seconds !== undefined) {
+    if (seconds < sourceLimits.interval_seconds.minimum)
+      throw invalidInput(at('interval_seconds'), `must be at least ${sourceLimits.interval_seconds.minimum}`)
+    return { interval_seconds: seconds }
+  }
+  if (cron === undefined) throw invalidInput(at('cron'), 'is required, or interval_seconds', 'missing')
+  const problem = problemOfCron(cron)
+  if (problem !== undefined) throw invalidInput(at('cron'), problem)
+  if (timezone !== undefined && !isTimezone(timezone))
+    throw invalidInput(at('timezone'), 'is not the name of a time zone')
+  return { cron, timezone: timezone ?? 'UTC' }
 }

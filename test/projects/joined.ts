@@ -1,5 +1,5 @@
+import type { ProjectRole } from '../../domain/acting.ts'
 import { newId } from '../../domain/ids.ts'
-import type { ProjectRole } from '../../domain/project-roles.ts'
 import { apiClient } from '../support/api-client.ts'
 import type { RunningService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
+import { projectRoles } from '../../../domain/acting.ts'
 import { requestLimits } from '../../../domain/limits.ts'
-import { projectRoles } from '../../../domain/project-roles.ts'
 import type { SeenProject } from '../../../services/projects/index.ts'
 import { Timestamp } from '../schemas.ts'
 

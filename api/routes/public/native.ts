@@ -3,7 +3,7 @@ import type { preValidationAsyncHookHandler } from 'fastify'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
 import type { Services } from '../../../composition/platform.ts'
-import { invalidInput } from '../../../domain/errors.ts'
+import { invalidInput, AppError } from '../../../domain/errors.ts'
 import { publicRunError } from '../../../domain/public-run-error.ts'
 import { runStatuses } from '../../../domain/records/run.ts'
 import type { PublicFamily } from '../../../services/public/index.ts'
@@ -14,10 +14,9 @@ import { logRun } from '../../plugins/logging.ts'
 import type { OpenStreams } from '../../sse/event-stream.ts'
 import { CreateRunPayload, ResumeHeaders, RunParams, StreamQuery } from '../runs/schemas.ts'
 import { eventStream, streamRun } from '../runs/stream-run.ts'
-import { refusals } from '../schemas.ts'
+import { refusals, PathId } from '../schemas.ts'
 import { TokenHeader, assistantOf, tokensOf } from './caller.ts'
 import { compatConfig, publicRunConfig } from './compat-route.ts'
-import { publicFeedbackRoute } from './feedback.ts'
 import { endUser, publicCallerOf } from './model-parameters.ts'
 
 interface Deps {
@@ -41,6 +40,15 @@ const PublicCreateRunPayload = Type.Object(
 const PublicRunStatus = Type.Object(
   { run_id: Type.String(), thread_id: Type.String(), status: Type.Enum([...runStatuses], { title: 'RunStatus' }) },
   { title: 'PublicRunStatus', about: 'How far a run of a public assistant is.' },
+)
+
+const PublicFeedbackRequest = Type.Object(
+  {
+    score: Type.Enum([0, 1], { title: 'Thumb', about: 'Whether the answer helped.', description: '1: good, 0: bad.' }),
+    value: Type.Optional(Type.String({ maxLength: 200, description: 'A reason, in a word.' })),
+    comment: Type.Optional(Type.String({ maxLength: 2000 })),
+  },
+  { title: 'PublicFeedbackRequest', about: 'What a visitor says about an answer.' },
 )
 
 /** The members of the body that decide about access, with the same schemas as in the whole payload. */
@@ -133,7 +141,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (
   )
 
   await app.register(cancelRoute, { publicFamily, cors })
-  await app.register(publicFeedbackRoute, { publicFamily, cors, feedback })
+  await app.register(feedbackRoute, { publicFamily, cors, feedback })
 }
 
 const cancelRoute: FastifyPluginAsyncTypebox<Pick<Deps, 'publicFamily' | 'cors'>> = async (
@@ -159,6 +167,38 @@ const cancelRoute: FastifyPluginAsyncTypebox<Pick<Deps, 'publicFamily' | 'cors'>
       logRun(reply, run)
       const { _id, thread_id: threadId, status } = await publicFamily.cancel(run)
       return { run_id: _id, thread_id: threadId, status }
+    },
+  )
+}
+
+/** `POST /public/runs/{run_id}/feedback`: what a visitor says about an answer. */
+const feedbackRoute: FastifyPluginAsyncTypebox<Omit<Deps, 'openStreams'>> = async (
+  app,
+  { publicFamily, cors, feedback },
+) => {
+  app.post(
+    '/public/runs/:run_id/feedback',
+    {
+      config: compatConfig,
+      schema: {
+        operationId: 'public.runs.feedback',
+        summary: 'Say whether the answer of a public run helped, if its assistant keeps chats',
+        tags: ['public'],
+        params: Type.Object({ run_id: PathId }),
+        headers: TokenHeader,
+        body: PublicFeedbackRequest,
+        response: { 200: Type.Object({ status: Type.Literal('submitted') }), ...refusals(401, 403, 404, 503) },
+      },
+    },
+    async (request, reply) => {
+      const run = await publicFamily.findRun(request.params.run_id)
+      const assistant = await cors.admit(request, reply, () =>
+        publicFamily.access.byId(run.assistant_id, tokensOf(request)),
+      )
+      if (!publicFamily.keepsChats(assistant))
+        throw new AppError('forbidden', 'This assistant keeps no feedback of its visitors.')
+      await feedback.submitOfVisitor(run, { key: 'thumb', ...request.body })
+      return { status: 'submitted' as const }
     },
   )
 }
