@@ -9,7 +9,13 @@ import { installOpenApi } from './openapi/install.ts'
 import { installAudit } from './plugins/audit.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { installCacheControl } from './plugins/cache-control.ts'
-import { type ConnectionLimits, answerClientError, createLimitedServer } from './plugins/connections.ts'
+import {
+  type ConnectionLimits,
+  answerClientError,
+  asksForWebSocket,
+  createLimitedServer,
+  installWebSockets,
+} from './plugins/connections.ts'
 import { type ConsoleSettings, installConsole } from './plugins/console.ts'
 import { installCors } from './plugins/cors.ts'
 import { type ErrorDeps, answerBadUrl, installErrors } from './plugins/errors.ts'
@@ -33,7 +39,6 @@ import { type StreamLimits, installStreamLimits } from './plugins/stream-limits.
 import { installTracing } from './plugins/tracing.ts'
 import { createUnreadAnswers } from './plugins/unread-answers.ts'
 import { installValidation } from './plugins/validation.ts'
-import { asksForWebSocket, installWebSockets } from './plugins/web-sockets.ts'
 import { adminGroupRoutes } from './routes/admin/groups.ts'
 import { adminRoutes } from './routes/admin/index.ts'
 import { adminModelQuestionRoutes } from './routes/admin/model-questions.ts'

@@ -23,7 +23,7 @@ const calls: Record<string, string[]> = {
   'infra/backup/read-backup.ts': ["the operator's own backup, in a script"],
   'infra/identity/id-tokens.ts': ['the answer passed scanningFetch'],
   'infra/identity/login-providers.ts': ["the operator's setting OAUTH_PROVIDERS"],
-  'infra/model/argument-texts.ts': [
+  'infra/model/foreign-values.ts': [
     'an event that scanEvents has scanned',
     'another such event',
     'arguments of a call, as the service stored them',

@@ -1,6 +1,6 @@
 import type { FeedbackOutcome, FeedbackWorkflowInput } from '../../domain/contracts/feedback.ts'
 import type { Collections } from '../../services/collections.ts'
-import type { FeedbackReceiver } from '../../services/feedback/receiver.ts'
+import type { FeedbackReceiver } from '../../services/feedback/index.ts'
 import { feedbackStore } from '../../services/stores/feedback.ts'
 import { translateErrors } from '../durable.ts'
 

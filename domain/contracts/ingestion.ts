@@ -81,3 +81,9 @@ export const outageTypes = ['unavailable', 'too_many_requests', 'upstream_failed
 
 /** The process that reads died; the file may or may not be the cause. */
 export const readerFailedType = 'reader_failed'
+
+/**
+ * How long a step of an ingestion waits in total while stores or model servers are away. A week: files of an outage that
+ * is found after a weekend are still processed.
+ */
+export const defaultPatienceHours = 168

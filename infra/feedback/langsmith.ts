@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import { parseOwnJson } from '../../domain/json.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
-import type { FeedbackReceiver } from '../../services/feedback/receiver.ts'
+import type { FeedbackReceiver } from '../../services/feedback/index.ts'
 
 export interface LangSmithSettings {
   langsmithEndpoint?: string | undefined

@@ -2,9 +2,8 @@ import type OpenAI from 'openai'
 import { type JsonLimits, JsonLimitError, checkForeignJson } from '../../domain/foreign-json.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { scanAnswer, scanEvents } from '../outbound/scan-answer.ts'
-import { withArgumentTexts } from './argument-texts.ts'
 import { readErrorBody } from './error-body.ts'
-import { invalid } from './foreign-values.ts'
+import { invalid, withArgumentTexts } from './foreign-values.ts'
 
 export interface AnswerLimits {
   /** A server that sends no byte for this long has failed. */

@@ -73,7 +73,7 @@ export const retainedCollections: Record<string, string> = {
   schema_state: 'which migrations the database has seen',
 }
 
-/** The owners themselves: removed last, by `owners.ts`. */
+/** The owners themselves: removed last, by `removeOwnersBelow`. */
 export const ownerCollections = ['threads', 'assistants', 'projects', 'users']
 
 /** Anything that is found by its id. */

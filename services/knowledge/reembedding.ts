@@ -1,4 +1,4 @@
-import { defaultPatienceHours } from '../../domain/contracts/patience.ts'
+import { defaultPatienceHours } from '../../domain/contracts/ingestion.ts'
 import { reembeddingContract } from '../../domain/contracts/reembedding.ts'
 import { cutText } from '../../domain/cut-text.ts'
 import { AppError } from '../../domain/errors.ts'

@@ -1,5 +1,4 @@
-import { ingestionContract } from '../../domain/contracts/ingestion.ts'
-import { defaultPatienceHours } from '../../domain/contracts/patience.ts'
+import { defaultPatienceHours, ingestionContract } from '../../domain/contracts/ingestion.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 

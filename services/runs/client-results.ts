@@ -2,7 +2,7 @@ import { invalidInput } from '../../domain/errors.ts'
 import { checkTextSize, maxMessageBytes } from '../../domain/message-size.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
-import { type ResumptionDeps, createResumption, notWaiting } from './resumption.ts'
+import { type ResumptionDeps, createResumption, notWaiting } from './decisions.ts'
 import { ledgerStore } from './store.ts'
 
 /** The result of a function of the client, as the model is told. */

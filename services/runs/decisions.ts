@@ -1,16 +1,19 @@
-import { answerEntry } from '../../domain/contracts/thread.ts'
-import { invalidInput } from '../../domain/errors.ts'
+import { answerEntry, threadContract } from '../../domain/contracts/thread.ts'
+import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/foreign-json.ts'
 import { parseOwnExactJson } from '../../domain/json.ts'
 import { checkTextSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { messagesFromJson } from '../../domain/messages.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { Collections } from '../collections.ts'
 import { logStore } from '../stores/log.ts'
+import { runStore } from '../stores/runs.ts'
+import { toolCallStore } from '../stores/tool-calls.ts'
 import type { ThreadLog } from '../threads/log.ts'
-import { type ResumptionDeps, abandonedAfterMs, createResumption, notWaiting } from './resumption.ts'
-import { ledgerStore } from './store.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
+import type { RunStream } from './run-stream.ts'
+import { ledgerStore, waitingRunStore } from './store.ts'
 
 export interface Decision {
   action: 'approve' | 'reject' | 'edit'
@@ -103,4 +106,53 @@ function meantBy(waiting: ToolCallRecord[], { action, args, tool_call_id: callId
   if (action === 'edit' && meant.length > 1)
     throw invalidInput(['body', 'tool_call_id'], 'is required: several calls wait', 'missing')
   return meant
+}
+
+export interface ResumptionDeps {
+  collections: Pick<Collections, 'runs' | 'toolCalls'>
+  workflows: Pick<WorkflowClient, 'signal'>
+  stream: Pick<RunStream, 'publish'>
+  onError(error: unknown): void
+}
+
+/** A decision takes milliseconds; after this time, the process that was writing one is considered dead. */
+const abandonedAfterMs = 15_000
+
+/** How a run that waits, for people or for its client, continues. */
+export function createResumption({ collections, workflows, stream, onError }: ResumptionDeps) {
+  const runs = waitingRunStore(collections)
+  const ledger = ledgerStore(collections)
+
+  /** If this process dies before the thread has been told, the sweep of runs takes over. */
+  async function begin(run: RunRecord): Promise<void> {
+    const now = Date.now()
+    await runs.beginDecision(run, { deciding_since: new Date(now), check_at: new Date(now + abandonedAfterMs) })
+  }
+
+  /** The calls for which a run waits, of either kind, and those that were decided about and wait for the others. */
+  const waitingCalls = (run: RunRecord) => ledger.listWaiting(run._id)
+
+  /** Unless a call is still undecided, or waits for the client. Throws `conflict` if the run has ended meanwhile. */
+  async function goOn(run: RunRecord): Promise<RunRecord> {
+    let current = run
+    const step = await toolCallStore(collections).lastStepOf(run._id)
+    if (step !== undefined && !(await ledger.hasUndecided(run._id))) {
+      const waitedMs = run.waiting_since === undefined ? 0 : Math.max(0, Date.now() - run.waiting_since.getTime())
+      const resumed = await runs.resume(run, waitedMs)
+      current = resumed ?? (await runStore(collections).findInThread(run)) ?? run
+      if (!isOpenRun(current)) throw notWaiting()
+      // A reader who joins now waits for what follows; if this entry is lost, the next message shows the same.
+      await stream.publish(run._id, current.fence, [{ type: 'resumed' }]).catch(onError)
+      const message = { runId: run._id, step }
+      await workflows.signal(threadContract, { threadId: run.thread_id }, 'resumeRun', message)
+    }
+    const waitsForClient = await ledger.waitsForClient(run._id)
+    return (await runs.endDecision(run, { waitsForClient })) ?? current
+  }
+
+  return { begin, waitingCalls, goOn }
+}
+
+export function notWaiting(what: 'a decision' | 'results' = 'a decision'): AppError {
+  return new AppError('conflict', `This run does not wait for ${what}.`)
 }

@@ -9,8 +9,7 @@ import type { Collections } from '../collections.ts'
 import type { AllowancesNow } from '../groups/allowances.ts'
 import type { SecretBox } from '../secrets.ts'
 import type { Tool } from '../tool.ts'
-import type { Tools } from '../tools/index.ts'
-import type { ToolProblem, WantedTools } from '../tools/resolve-tools.ts'
+import type { ToolProblem, Tools, WantedTools } from '../tools/index.ts'
 import { executedRunStore } from './store.ts'
 
 interface ToolsOfRunDeps {

@@ -15,8 +15,7 @@ import type { SearchAccount } from '../../domain/search-account.ts'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
 import { memberNamed, personNamed } from '../../services/person-named.ts'
 import type { Tool } from '../../services/tool.ts'
-import { createTools } from '../../services/tools/index.ts'
-import type { WantedTools } from '../../services/tools/resolve-tools.ts'
+import { type WantedTools, createTools } from '../../services/tools/index.ts'
 import { startMcpServer } from '../support/mcp-server.ts'
 
 const byOwner = { person: 'owner', origin: 'chat' } as const
