@@ -142,4 +142,8 @@ test('a temporary chat stands in no list and is deleted when it is left; a full 
     await site.expectAccessible(page, `the choice of chats at ${width}`)
     await page.getByRole('button', { name: 'End the choice' }).click()
   }
+  // So does the page of the usage.
+  await page.goto(`${site.url}/console/usage`)
+  await page.getByRole('link', { name: 'Choose chats to delete' }).click()
+  await page.getByRole('checkbox', { name: 'Tides' }).waitFor()
 })

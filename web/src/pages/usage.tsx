@@ -206,6 +206,13 @@ function Limits({ usage }: { usage: UserUsage }) {
           <ProgressBar value={Number.isNaN(share) ? 1 : Math.min(1, share)} label={title} />
         </div>
       ))}
+      {usage.thread_counter >= usage.thread_max * 0.9 && (
+        <p className="small">
+          <Link to="/console/chat" search={{ choose: true }}>
+            {texts.chat.chooseChats}
+          </Link>
+        </p>
+      )}
       <p className="muted small">{has.join(' · ')}</p>
       {sells && (
         <p className="small">
