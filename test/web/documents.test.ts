@@ -82,6 +82,9 @@ test('code of an answer is a document beside the chat: changed by hand and by as
   await page.evaluate(() => localStorage.setItem('assistant-platform.theme', 'dark'))
   await page.setViewportSize({ width: 390, height: 844 })
   await page.reload()
+  // It is open still, and over the chat.
+  await panel.getByText('Version 4').waitFor()
+  await page.goBack()
   await page.locator('.turn-human').last().getByRole('button', { name: 'Tide table, version 3' }).click()
   await panel.getByText('Version 3 of 4').waitFor()
   await site.expectAccessible(page, 'a document on a phone, dark')

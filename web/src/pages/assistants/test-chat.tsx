@@ -84,7 +84,7 @@ export default function TestChat({ assistant, isChanged, onClose }: TestChatProp
 
 function Begun({ threadId }: { threadId: string }) {
   const chat = useChat(threadId)
-  const beside = useBeside()
+  const beside = useBeside(threadId)
   const { turns, assistantId, current } = chat
   const scroll = useRef<ScrollHandle>(null)
   const actions = useTurnActions({

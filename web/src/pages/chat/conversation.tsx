@@ -56,7 +56,7 @@ function Conversation({ threadId }: { threadId: string }) {
   const [edited, setEdited] = useState<TurnData>()
   const [editedAnswer, setEditedAnswer] = useState<TurnData>()
   const hasSelection = useHasSelected()
-  const beside = useBeside()
+  const beside = useBeside(threadId)
   const [hasFilesOpen, setFilesOpen] = useState(false)
   const scroll = useRef<ScrollHandle>(null)
   /** Keeps what was written in the document by hand, and gives the note for a question; undefined if that failed. */

@@ -6,6 +6,8 @@ import type { OpenedDocument } from './documents/context.ts'
 
 /** A source of an answer, or a document, beside the chat. */
 interface Beside {
+  /** The chat beside which it is shown: a page may have had another one before. */
+  threadId: string
   /** With all sources of the answer. */
   source?: { shown: Source; sources: Source[] }
   document?: OpenedDocument
@@ -21,10 +23,11 @@ declare module '@tanstack/react-router' {
  * What is shown beside the chat is a step of the history: Back closes it, Forward and a reload show it again. Gives the
  * focus back when it is closed.
  */
-export function useBeside() {
+export function useBeside(threadId: string) {
   const navigate = useNavigate()
   const { history } = useRouter()
-  const beside = useRouterState({ select: ({ location }) => location.state.beside })
+  const known = useRouterState({ select: ({ location }) => location.state.beside })
+  const beside = known?.threadId === threadId ? known : undefined
   const opener = useRef<Element>(null)
   const isClosing = useRef(false)
   const isOpen = beside !== undefined
@@ -37,10 +40,10 @@ export function useBeside() {
     opener.current = null
   }, [isOpen])
 
-  const show = (next: Beside) => {
-    const state = (before: object) => ({ ...before, beside: next })
+  const show = (next: Omit<Beside, 'threadId'>) => {
+    const state = (before: object) => ({ ...before, beside: { threadId, ...next } })
     // One takes the place of the other.
-    void navigate({ to: '.', search: true, hash: true, state, replace: isOpen, resetScroll: false })
+    void navigate({ to: '.', search: true, hash: true, state, replace: known !== undefined, resetScroll: false })
   }
   const openSource = useSame((shown: Source, sources: Source[]) => {
     opener.current = document.activeElement
@@ -57,7 +60,8 @@ export function useBeside() {
     history.back()
   })
   return {
-    ...beside,
+    source: beside?.source,
+    document: beside?.document,
     openSource,
     openDocument,
     showSource: (shown: Source) => beside?.source && show({ source: { ...beside.source, shown } }),
