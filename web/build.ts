@@ -96,7 +96,10 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
     },
   })
   copyPdfFiles(path.join(fresh, 'console-assets'))
-  writeFileSync(path.join(fresh, 'typeface.css'), typefaceOf(path.join(fresh, 'console-assets')))
+  const styles = withBuiltFonts(path.join(fresh, 'console-assets'))
+  writeFileSync(path.join(fresh, 'typeface.css'), styles.match(/@font-face \{[^}]*\}/g)?.join('\n') ?? '')
+  // The page of the API is a library's; it gets the console's look by this.
+  writeFileSync(path.join(fresh, 'docs.css'), styles + readFileSync(path.join(web, 'src/docs/look.css'), 'utf8'))
   // The licences of the type faces must come with them.
   cpSync(path.join(root, 'node_modules/@fontsource-variable/figtree/LICENSE'), path.join(fresh, 'figtree-license.txt'))
   cpSync(path.join(root, 'node_modules/@fontsource/noto-sans-math/LICENSE'), path.join(fresh, 'math-license.txt'))
@@ -119,13 +122,13 @@ function copyPdfFiles(assets: string): void {
     cpSync(path.join(source, name), path.join(assets, `pdfjs-${version}`, name), { recursive: true })
 }
 
-/** The console's typeface for pages that are none of the console: the rules of its style sheet, with the names of the built files. */
-function typefaceOf(assets: string): string {
-  const rules = readFileSync(path.join(web, 'src/styles/tokens.css'), 'utf8').match(/@font-face \{[^}]*\}/g) ?? []
+/** The console's typeface and colours for pages that are none of the console, with the names of the built files. */
+function withBuiltFonts(assets: string): string {
   const built = (name: string) => `/console-assets/${globSync(`${name}-*.woff2`, { cwd: assets })[0]}`
-  return rules
-    .join('\n')
-    .replaceAll(/@fontsource-variable[\w/-]*\/([\w-]+)\.woff2/g, (_url, name: string) => built(name))
+  return readFileSync(path.join(web, 'src/styles/tokens.css'), 'utf8').replaceAll(
+    /@fontsource-variable[\w/-]*\/([\w-]+)\.woff2/g,
+    (_url, name: string) => built(name),
+  )
 }
 
 /** Compressed forms beside each file, so that the server only has to send them. */

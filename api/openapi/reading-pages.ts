@@ -16,12 +16,11 @@ export async function installReadingPages(app: FastifyInstance): Promise<void> {
     })
     answerMissingFiles(pages)
     serve(pages, '/docs', 'text/html', docsPage, policy)
+    serve(pages, '/docs/theme.js', 'text/javascript', themeScript)
     serve(pages, '/docs/start.js', 'text/javascript', docsScript)
     await serveFiles(pages, '/docs/static/', '@fastify/swagger-ui/static/swagger-ui-bundle.js', [
       'swagger-ui-bundle.js',
       'swagger-ui.css',
-      'index.css',
-      'favicon-32x32.png',
     ])
     serve(pages, '/redoc', 'text/html', redocPage, `${policy}; style-src 'self' 'unsafe-inline'; worker-src blob:`)
     await serveFiles(pages, '/redoc/', 'redoc/bundles/redoc.standalone.js', ['redoc.standalone.js'])
@@ -52,9 +51,12 @@ const docsPage = `<!doctype html>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Assistant Platform</title>
-    <link rel="icon" type="image/png" href="/docs/static/favicon-32x32.png" />
+    <meta name="color-scheme" content="light dark" />
+    <link rel="icon" type="image/svg+xml" href="/icon.svg" />
     <link rel="stylesheet" href="/docs/static/swagger-ui.css" />
-    <link rel="stylesheet" href="/docs/static/index.css" />
+    <link rel="stylesheet" href="/docs/look.css" />
+    <link rel="stylesheet" href="/brand.css" />
+    <script src="/docs/theme.js"></script>
   </head>
   <body>
     <div id="swagger-ui"></div>
@@ -62,6 +64,17 @@ const docsPage = `<!doctype html>
     <script type="module" src="/docs/start.js"></script>
   </body>
 </html>
+`
+
+/** The theme that was chosen in the console, before anything is drawn. */
+const themeScript = `const chosen = localStorage.getItem('assistant-platform.theme')
+const prefersDark = matchMedia('(prefers-color-scheme: dark)')
+const applyTheme = () => {
+  const isDark = chosen === 'dark' || (chosen !== 'light' && prefersDark.matches)
+  document.documentElement.dataset.theme = isDark ? 'dark' : 'light'
+}
+applyTheme()
+prefersDark.addEventListener('change', applyTheme)
 `
 
 /**
@@ -79,6 +92,8 @@ SwaggerUIBundle({
   deepLinking: true,
   displayRequestDuration: true,
   validatorUrl: null,
+  // Its colours stand in the elements, where no style sheet of ours changes them.
+  syntaxHighlight: false,
 })
 `
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { useStarted } from '../support/use-started.ts'
-import { startConsole } from './support.ts'
+import { look, startConsole } from './support.ts'
 
 const site = useStarted(() => startConsole())
 
@@ -33,4 +33,30 @@ test('/docs shows the operations, without preflights and aliases', async () => {
   expect(paths).toContain('/public/compat/v1/chat/completions')
   expect(paths.filter((path) => path.startsWith('/public/v1/'))).toEqual([])
   expect([...shown.values()].filter((name) => name.includes('opblock-options'))).toEqual([])
+})
+
+test('/docs has the typeface and the colours of the console, light and dark', async () => {
+  const page = await site.newPage()
+  const looks = `(() => {
+    const [body, group, path] = ['body', '.opblock-tag', '.opblock-summary-path'].map((name) =>
+      getComputedStyle(document.querySelector(name)))
+    const face = ({ fontFamily }) => fontFamily.split(',')[0]
+    return [body.backgroundColor, face(body), face(group), face(path), path.color]
+  })()`
+  await page.goto(`${site.url}/docs`)
+  await page.locator('.opblock-summary-path').first().waitFor()
+  const face = '"Figtree Variable"'
+  for (const [colorScheme, ground, ink] of [
+    ['light', 'rgb(252, 252, 250)', 'rgb(29, 31, 28)'],
+    ['dark', 'rgb(23, 25, 22)', 'rgb(233, 235, 230)'],
+  ] as const) {
+    await page.emulateMedia({ colorScheme })
+    await expect.poll(() => page.evaluate(looks)).toEqual([ground, face, face, 'ui-monospace', ink])
+    await look(page, `docs-${colorScheme}`)
+  }
+  expect(await page.evaluate(`document.fonts.check('14px "Figtree Variable"')`)).toBe(true)
+  // What was chosen in the console holds here, too.
+  await page.evaluate(`localStorage.setItem('assistant-platform.theme', 'light')`)
+  await page.reload()
+  await expect.poll(() => page.evaluate(`document.documentElement.dataset.theme`)).toBe('light')
 })
