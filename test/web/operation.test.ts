@@ -70,6 +70,12 @@ test('operators see the service, and clean up only after a dry run', async () =>
   await page.getByRole('img', { name: 'Runs by day' }).waitFor()
   await page.getByRole('rowheader', { name: 'Assistants' }).waitFor()
   await site.expectAccessible(page, 'operation')
+  // The lines of all figures have one width and end at one height, whatever stands above them.
+  const sparks = await page.evaluate<string[]>(`[...document.querySelectorAll('.spark')]
+    .map((one) => one.getBoundingClientRect())
+    .map(({ width, height, bottom }) => [width, height, bottom].map(Math.round).join(' '))`)
+  expect(sparks).toHaveLength(4)
+  expect(new Set(sparks).size).toBe(1)
   // On a busy machine a dependency may answer too late for one look.
   await page.getByText('All is well').waitFor()
   await site.picture(page, 'operation', { size: { width: 1280, height: 1000 } })

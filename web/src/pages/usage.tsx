@@ -65,7 +65,7 @@ function Spent({ usage, range }: { usage: UserUsage; range: Range }) {
   const figures = [
     [t.runs, formatNumber(usage.runs)],
     [t.tokens, formatNumber(usage.total_tokens)],
-    [t.cost, usage.cost > 0 ? formatCost(usage.cost, usage.currency) : t.costUnknown],
+    [t.cost, usage.cost > 0 ? formatCost(usage.cost, usage.currency) : usage.runs === 0 ? '–' : t.costUnknown],
   ] as const
   const days = lastDays(usage.days, range)
   return (
@@ -135,7 +135,7 @@ function Shares({ title, rows, currency }: { title: string; rows: Share[]; curre
     tokens: same.reduce((sum, row) => sum + row.total_tokens, 0),
     cost: same.reduce((sum, row) => sum + row.cost, 0),
   }))
-  const most = Math.max(1, ...entries.map(({ tokens }) => tokens))
+  const all = entries.reduce((sum, { tokens }) => sum + tokens, 0) || 1
   return (
     <section className="card stack-small">
       <h2>{title}</h2>
@@ -155,7 +155,7 @@ function Shares({ title, rows, currency }: { title: string; rows: Share[]; curre
                 <th scope="row" className="share">
                   {name}
                   <div className="progress" aria-hidden="true">
-                    <div style={{ width: `${(100 * tokens) / most}%` }} />
+                    <div style={{ width: `${(100 * tokens) / all}%` }} />
                   </div>
                 </th>
                 <td className="number">{formatNumber(runs)}</td>
