@@ -211,6 +211,11 @@ test('a user buys a plan, pays, and returns with a larger quota', async () => {
   expect((await user.get('/auth/thread-info')).thread_max).toBe(1000)
 
   const other = await site.signedIn()
+  // Who has as many chats as allowed is led to the plans.
+  await site.service.collections.users.updateOne({ _id: other.user.userId }, { $set: { thread_max: 0 } })
+  await other.page.reload()
+  await other.page.getByRole('link', { name: 'Plans that allow more chats' }).click()
+  await other.page.getByRole('heading', { name: 'Plans' }).waitFor()
   await other.page.goto(`${site.url}/usage?checkout=paid&session_id=${id}`)
   await other.page.getByRole('alert').getByText('There is no such checkout.').waitFor()
   provider.away(true)

@@ -2,7 +2,7 @@ import '../../styles/chat.css'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Bot, MessageCircleDashed } from 'lucide-react'
 import { Suspense, useState } from 'react'
-import { type Assistant, useAssistants, useUsage, wordsOf } from '../../lib/api.ts'
+import { type Assistant, useAssistants, useConsoleSettings, useUsage, wordsOf } from '../../lib/api.ts'
 import { chosenFor, moveChoices } from '../../lib/chat-model.ts'
 import { moveDraft, newChatKey } from '../../lib/drafts.ts'
 import { useMembership } from '../../lib/membership.ts'
@@ -154,6 +154,7 @@ export function NewChat() {
 /** From nine tenths of the chats that the account may have. */
 function QuotaWarning() {
   const usage = useUsage().data
+  const sells = useConsoleSettings()?.billing
   if (usage === undefined || usage.thread_counter < usage.thread_max * 0.9) return undefined
   return (
     <Notice tone="warn">
@@ -162,7 +163,7 @@ function QuotaWarning() {
         <Link to="/console/chat" search={{ choose: true }}>
           {t.chooseChats}
         </Link>{' '}
-        · <Link to="/console/usage">{texts.usage.title}</Link>
+        · <Link to={sells ? '/console/plans' : '/console/usage'}>{sells ? texts.usage.plans : texts.usage.title}</Link>
       </span>
     </Notice>
   )
