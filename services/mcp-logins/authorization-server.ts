@@ -139,7 +139,10 @@ async function challengeOf(url: string, fetch: Fetch) {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
-  }).catch(refuse)
+  }).catch((error: unknown) => {
+    if (error instanceof AppError || (error instanceof Error && error.cause instanceof AppError)) refuse(error)
+    throw new AppError('bad_request', 'The MCP server could not be reached.', { cause: error })
+  })
   await response.body?.cancel()
   return response.status === 401 ? extractWWWAuthenticateParams(response) : {}
 }

@@ -37,8 +37,8 @@ export async function searchWeb(
 ): Promise<FoundPage[]> {
   const response = await ask(account, query, fetch, signal)
   if (!response.ok) {
+    const hint = await hintOf(account, response)
     await response.body?.cancel()
-    const hint = account.provider === 'searxng' && response.status === 403 ? searxngForbids : ''
     throw new Error(`the search service answered with status ${response.status}${hint}`)
   }
   const { bytes } = await readStart(response)
@@ -50,6 +50,19 @@ export async function searchWeb(
 
 /** As it is delivered, it answers people only (docs.searxng.org/admin/settings/settings_search). */
 const searxngForbids = ': its settings must name the format json (search.formats)'
+
+/** What can be done about a refusal. Brave answers a wrong key with 422. */
+async function hintOf({ provider, apiKey = '' }: SearchAccount, response: Response): Promise<string> {
+  const { status } = response
+  if (provider === 'searxng' && status === 403) return searxngForbids
+  if (apiKey === '') return ''
+  if (status === 401 || status === 403) return keyRefused
+  if (provider !== 'brave' || status !== 422) return ''
+  const { bytes } = await readStart(response)
+  return bytes.includes('SUBSCRIPTION_TOKEN') ? keyRefused : ''
+}
+
+const keyRefused = ': it does not accept the key'
 
 async function ask(account: SearchAccount, query: string, fetch: Fetch, signal: AbortSignal): Promise<Response> {
   try {

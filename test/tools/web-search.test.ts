@@ -68,7 +68,7 @@ describe('web_search', () => {
     answer = { status: 200, body: { results: [] } }
     expect(await run(searxng())).toBe('Nothing was found.')
     answer = { status: 403, body: {} }
-    await expect(run(tavily())).rejects.toThrow(/status 403$/)
+    await expect(run(tavily())).rejects.toThrow(/status 403: it does not accept the key$/)
     await expect(run(searxng())).rejects.toThrow('status 403: its settings must name the format json')
     answer = { status: 200, body: { nothing: true } }
     await expect(run(searxng())).rejects.toThrow('invalid answer')

@@ -5,7 +5,8 @@ import { type Console, look, say, startConsole } from './support.ts'
 let site: Console
 let server: Awaited<ReturnType<typeof startHttpServer>>
 beforeAll(async () => {
-  server = await startHttpServer(async (_request, response) => {
+  server = await startHttpServer(async (request, response) => {
+    if (request.headers.authorization === 'Bearer wrong-key') return sendJson(response, 401, { detail: 'no' })
     const result = (host: string, title: string, content: string) => ({ url: `https://${host}/page`, title, content })
     sendJson(response, 200, {
       results: [
@@ -24,6 +25,17 @@ beforeAll(async () => {
 afterAll(async () => {
   await site.close()
   await server.close()
+})
+
+test('an answer without a search service says why, in the language and with the name of the tool', async () => {
+  const { page } = await site.signedIn({ 'type==agent/tools': [{ type: 'web_search' }] })
+  await page.evaluate(`localStorage.setItem('assistant-platform.language', 'de')`)
+  await page.reload()
+  site.model.reply({ text: 'Ich kann nicht suchen.' })
+  await page.getByRole('textbox', { name: 'Nachricht', exact: true }).fill('Wann ist Hochwasser?')
+  await page.keyboard.press('Enter')
+  await page.getByText('Web search: Es ist kein Suchdienst eingerichtet.').waitFor()
+  await look(page, 'search-none-de')
 })
 
 test('an operator sets the search service, keeps its key secret, and tries it', async () => {
@@ -53,6 +65,17 @@ test('an operator sets the search service, keeps its key secret, and tries it', 
   await page.getByText('BSA-… ist gespeichert').waitFor()
   expect(await page.getByLabel('Schlüssel', { exact: true }).inputValue()).toBe('')
   await look(page, 'search-390-de-dark')
+  // Why it does not work is said in the reader's language, until the form says something else.
+  await page.getByLabel('Dienst').selectOption('Tavily')
+  await page.getByRole('textbox', { name: 'Adresse' }).fill(server.url)
+  await page.getByLabel('Schlüssel', { exact: true }).fill('wrong-key')
+  await page.getByRole('button', { name: 'Speichern' }).click()
+  await page.getByRole('button', { name: /Ausprobieren.*Websuche/ }).click()
+  const refused = page.getByText('Der Suchdienst lehnt den Schlüssel ab.')
+  await refused.waitFor()
+  await look(page, 'search-refused-390-de-dark')
+  await page.getByLabel('Schlüssel', { exact: true }).fill('another')
+  await refused.waitFor({ state: 'detached' })
 })
 
 test('an answer from the web shows its pages as cards with the names of the sites', async () => {

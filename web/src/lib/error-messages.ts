@@ -12,6 +12,9 @@ const { translated } = language === 'en' ? { translated: undefined } : await imp
 /** A sentence of the service in the reader's language; undefined if there are no words for it. */
 export const sentenceOf = (said: string): string | undefined => (translated === undefined ? said : translated(said))
 
+/** The same as a sentence; in the words of the service if there are no others. */
+export const sayingOf = (said: string): string => sentence(sentenceOf(said) ?? said)
+
 /**
  * The words of the console for a refusal, in the reader's language: for the sentence of the service if there are some, else
  * for the status that it answers.

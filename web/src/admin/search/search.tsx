@@ -3,6 +3,7 @@ import { CircleCheck, CircleX } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { AdminApi } from '../../lib/admin-api.ts'
 import { type Schemas, queryClient, unwrap } from '../../lib/api.ts'
+import { sayingOf } from '../../lib/error-messages.ts'
 import { formatSeconds } from '../../lib/format.ts'
 import { say } from '../../lib/toasts.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
@@ -185,7 +186,8 @@ function Try({ what, api, isReady }: { what: Tried; api: AdminApi; isReady: bool
       {!isReady && <p className="muted small">{t.saveFirst}</p>}
       <div aria-live="polite" className="stack-small">
         {form.problem && <Notice tone="danger">{form.problem}</Notice>}
-        {result && <Result trial={result} />}
+        {/* What was tried is not what stands in the form any more. */}
+        {isReady && result && <Result trial={result} />}
       </div>
     </div>
   )
@@ -205,7 +207,7 @@ function Result({ trial: { works, ms, problem, pages, dimensions, scores } }: { 
         </strong>
         <span className="muted small">{dimensions === null ? '' : t.dimensions(dimensions)}</span>
       </p>
-      {problem && <p className="muted small break">{problem}</p>}
+      {problem && <p className="muted small break">{sayingOf(problem)}</p>}
       {works && pages.length === 0 && dimensions === null && scores.length === 0 && <p>{t.nothing}</p>}
       <ul className="stack-small">
         {pages.map(({ title, url, text }) => (

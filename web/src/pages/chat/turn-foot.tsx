@@ -1,7 +1,9 @@
 import { Pencil, RotateCcw, Shuffle, ThumbsDown, ThumbsUp, Workflow } from 'lucide-react'
 import { Suspense, use, useState } from 'react'
 import { type Run, api, unwrap, useConsoleSettings, wordsOf } from '../../lib/api.ts'
+import { sayingOf } from '../../lib/error-messages.ts'
 import { formatCost, formatDateTime, formatSeconds, formatTime } from '../../lib/format.ts'
+import { labelOf } from '../../lib/schema.ts'
 import { say } from '../../lib/toasts.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -49,7 +51,7 @@ export function TurnFoot({ run, text, messageId, canRate, onRegenerate, onOtherM
     <>
       {run?.warnings && (
         <Notice tone="warn">
-          {t.leftOut} {run.warnings.join('; ')}
+          {t.leftOut} {run.warnings.map(leftOut).join(' ')}
         </Notice>
       )}
       <div className="turn-tools">
@@ -138,4 +140,10 @@ function WorkflowLink({ threadId }: { threadId: string }) {
       <Workflow size={15} />
     </a>
   )
+}
+
+/** A tool that was left out, and why: `type name: reason`. */
+function leftOut(warning: string): string {
+  const [, name, reason] = /^(?:[^\s:]+ )?([^\s:]+): ([^]*)$/.exec(warning) ?? []
+  return name === undefined ? warning : `${labelOf(name, {})}: ${sayingOf(reason ?? '')}`
 }

@@ -33,7 +33,9 @@ export function McpLogin({ assistantId, url, formId, save }: McpLoginProps) {
   const [clientId, setClientId] = useState('')
   const [clientSecret, setClientSecret] = useState('')
   const login = logins.data?.logins.find((one) => one.url === url)
+  const [tried, setTried] = useState('')
   const connecting = useSubmit(async () => {
+    setTried(url)
     const form = document.querySelector(`#${CSS.escape(formId)}`)
     if (form instanceof HTMLFormElement && !form.reportValidity()) return
     await save()
@@ -44,7 +46,7 @@ export function McpLogin({ assistantId, url, formId, save }: McpLoginProps) {
     await unwrap(api.DELETE('/assistants/{aid}/mcp-logins/{mcp_login_id}', { params: { path: ids } }))
     await queryClient.invalidateQueries({ queryKey: mcpLoginsKey(assistantId) })
   })
-  const problem = connecting.problem ?? forgetting.problem
+  const problem = (tried === url ? connecting.problem : undefined) ?? forgetting.problem
   const isConnected = login !== undefined && !login.is_over
   return (
     <section className="card stack-small" aria-labelledby="mcp-login">

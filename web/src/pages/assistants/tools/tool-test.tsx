@@ -1,6 +1,7 @@
 import { ChevronRight, FlaskConical } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { type Schemas, api, unwrap } from '../../../lib/api.ts'
+import { sayingOf } from '../../../lib/error-messages.ts'
 import { useSubmit } from '../../../lib/use-submit.ts'
 import { assistantMessages } from '../../../texts/assistant.ts'
 import { Button } from '../../../ui/button.tsx'
@@ -37,7 +38,8 @@ export function ToolTest({ assistantId, setting, isAtOnce, needsSaving, formId, 
     void test.submit()
   })
   const isOwn = (offered: { type: string; name: string }) => isToolOf(setting, offered)
-  const problems = answer?.tool_problems.filter(isOwn) ?? []
+  // Of what was saved: a changed setting may have mended it.
+  const problems = needsSaving ? [] : (answer?.tool_problems.filter(isOwn) ?? [])
   const offered = answer?.tools.filter(isOwn) ?? []
   return (
     <section className="card stack-small" aria-live="polite">
@@ -54,15 +56,17 @@ export function ToolTest({ assistantId, setting, isAtOnce, needsSaving, formId, 
         <>
           {problems.map(({ problem }) => (
             <Notice key={problem} tone="danger">
-              {problem}
+              {sayingOf(problem)}
             </Notice>
           ))}
           {answer.tool_warnings.filter(isOwn).map(({ warning }) => (
             <Notice key={warning} tone="warn">
-              {warning}
+              {sayingOf(warning)}
             </Notice>
           ))}
-          <p className="small">{offered.length === 0 ? t.testNone : t.testOk(offered.length)}</p>
+          {(offered.length > 0 || !needsSaving) && (
+            <p className="small">{offered.length === 0 ? t.testNone : t.testOk(offered.length)}</p>
+          )}
           {offered.map(({ name, description, parameters }, place) => (
             <details key={name} className="tool-call" open={offered.length === 1 && place === 0}>
               <summary>
