@@ -5,6 +5,7 @@ import { apiClient } from '../support/api-client.ts'
 import { codeTo, mailTo } from '../support/mailbox.ts'
 import { buildTimeoutMs, startPaymentProvider, type TestPaymentProvider } from '../support/payment-provider.ts'
 import { goodPassword, insertUser, newEmail, signUpUser } from '../support/users.ts'
+import { zip } from '../support/zip.ts'
 import { chatGptExport } from './foreign-exports.ts'
 import { type Console, look, say, startConsole } from './support.ts'
 
@@ -328,7 +329,7 @@ test('every action of the audit log with a text is an operation of the service',
 test('chats of other services come with all their versions, and a report says what is missing', async () => {
   const { page, user } = await site.signedIn()
   await page.goto(`${site.url}/console/data`)
-  const choose = async (name: string, content: string) => {
+  const choose = async (name: string, content: string | Buffer) => {
     const file = { name, mimeType: 'application/json', buffer: Buffer.from(content) }
     await page.getByLabel('File of the chats').setInputFiles(file)
     await page.getByRole('button', { name: 'Import the chats' }).click()
@@ -337,7 +338,14 @@ test('chats of other services come with all their versions, and a report says wh
   await page.getByText('This file is no JSON.').waitFor()
   await choose('other.json', '[{"a": 1}]')
   await page.getByText('This is no export of ChatGPT, Claude or LibreChat.').waitFor()
-  await choose('conversations.json', JSON.stringify(chatGptExport))
+  await choose('photos.zip', zip([{ name: 'photo.json', data: Buffer.from('{}') }]))
+  await page.getByText('This archive holds no conversations.json.').waitFor()
+  await look(page, 'foreign-problem')
+  // The archive as it was sent: only the chats are read of it, also when they are in several files.
+  const [first, ...others] = chatGptExport
+  const files = { 'export/photo.png': 'x', 'conversations-000.json': [first], 'conversations-001.json': others }
+  const entries = Object.entries(files).map(([name, data]) => ({ name, data: Buffer.from(JSON.stringify(data)) }))
+  await choose('export.zip', zip(entries))
   await page.getByText('2 chats were read into the project “ChatGPT”.').waitFor()
   await page.getByText('1 picture or file is missing').waitFor()
   await page.getByText('1 chat was left out').waitFor()

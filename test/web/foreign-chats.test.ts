@@ -4,8 +4,10 @@ import { archiveOf } from '../../web/src/lib/foreign-chats/archive.ts'
 import { limits, nothingLeftOut } from '../../web/src/lib/foreign-chats/chat.ts'
 import { readExport } from '../../web/src/lib/foreign-chats/read.ts'
 import { asVersions } from '../../web/src/lib/foreign-chats/versions.ts'
+import { isZip, textsIn } from '../../web/src/lib/foreign-chats/zip.ts'
 import { readVersions } from '../../web/src/lib/versions.ts'
 import { linesIn } from '../support/archives.ts'
+import { zip } from '../support/zip.ts'
 import { chatGptExport, claudeExport, libreChatExport } from './foreign-exports.ts'
 
 function read(value: unknown) {
@@ -195,4 +197,26 @@ it('writes an archive of an account', () => {
     ['Old', true],
   ])
   expect(linesIn(tar, 'messages').flatMap(({ messages }) => messages)).toHaveLength(8)
+})
+
+it('reads the chats out of an archive, and nothing else of it', async () => {
+  const file = (name: string, text: string) => ({ name, data: Buffer.from(text) })
+  const archive = zip([file('b/conversations.json', '["b"]'), file('photo.png', 'x'), file('a.json', '["a"]')])
+  const read = (bytes: Buffer, names = /\.json$/, most = 100) => textsIn(new Blob([new Uint8Array(bytes)]), names, most)
+  expect(await isZip(new Blob([new Uint8Array(archive)]))).toBe(true)
+  expect(await isZip(new Blob(['[{"mapping":{}}]                    ']))).toBe(false)
+  expect(await read(archive)).toEqual(['["a"]', '["b"]'])
+  // Whatever follows the end of the archive.
+  expect(await read(Buffer.concat([archive, Buffer.alloc(200)]), /conversations/)).toEqual(['["b"]'])
+  await expect(read(archive, /\.json$/, 9)).rejects.toThrow(RangeError)
+  // A file that says less of itself than it holds is not read further than allowed.
+  const bomb = zip([file('conversations.json', ' '.repeat(10_000_000))])
+  bomb.writeUInt32LE(5, bomb.indexOf('PK\x01\x02', 0, 'latin1') + 24)
+  await expect(read(bomb, /conversations/, 1000)).rejects.toThrow(RangeError)
+  for (const damaged of [
+    archive.subarray(0, 60),
+    archive.subarray(0, -30),
+    Buffer.from('PK\x03\x04 and no more of an archive'),
+  ])
+    await expect(read(damaged)).rejects.toThrow()
 })

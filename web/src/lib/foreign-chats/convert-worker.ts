@@ -1,6 +1,7 @@
 import { archiveOf, type Names } from './archive.ts'
-import { type ForeignSource, type LeftOut, nothingLeftOut } from './chat.ts'
+import { type ForeignSource, type LeftOut, limits, nothingLeftOut } from './chat.ts'
 import { readExport } from './read.ts'
+import { isZip, textsIn } from './zip.ts'
 
 export interface ConvertRequest {
   file: File
@@ -9,8 +10,8 @@ export interface ConvertRequest {
 
 export type ConvertAnswer =
   | { archive: Blob; source: ForeignSource; chats: number; left: LeftOut }
-  /** It is no JSON, or of no service that is known. */
-  | { problem: 'json' | 'unknown' | 'empty' }
+  /** It is no JSON, an archive without chats, of no service that is known, or too large. */
+  | { problem: 'json' | 'zip' | 'unknown' | 'empty' | 'tooLarge' }
 
 /** In a worker, because an export can be large. */
 self.addEventListener('message', (event: MessageEvent<ConvertRequest>) => {
@@ -22,14 +23,10 @@ self.addEventListener('message', (event: MessageEvent<ConvertRequest>) => {
 })
 
 async function convert({ file, names }: ConvertRequest): Promise<ConvertAnswer> {
-  let value: unknown
-  try {
-    value = JSON.parse(await file.text())
-  } catch {
-    return { problem: 'json' }
-  }
+  const given = await valueOf(file)
+  if ('problem' in given) return given
   const left = nothingLeftOut()
-  const read = readExport(value, left)
+  const read = readExport(given.value, left)
   if (read === undefined) return { problem: 'unknown' }
   const { source, chats } = read
   if (chats.length === 0) return { problem: 'empty' }
@@ -43,4 +40,26 @@ async function convert({ file, names }: ConvertRequest): Promise<ConvertAnswer> 
   })
   const archive = await new Response(stream.pipeThrough(new CompressionStream('gzip'))).blob()
   return { archive, source, chats: chats.length, left }
+}
+
+/** ChatGPT writes many chats into several files: `conversations-000.json` and so on. */
+const chatFiles = /(?:^|\/)conversations(?:-\d+)?\.json$/
+
+/** What the file holds: the chats themselves, or the archive in which ChatGPT and Claude send them. */
+async function valueOf(file: File): Promise<{ value: unknown } | Extract<ConvertAnswer, { problem: unknown }>> {
+  const isArchive = await isZip(file)
+  if (!isArchive && file.size > limits.fileBytes) return { problem: 'tooLarge' }
+  let texts: string[]
+  try {
+    texts = isArchive ? await textsIn(file, chatFiles, limits.fileBytes) : [await file.text()]
+  } catch (error) {
+    return { problem: error instanceof RangeError ? 'tooLarge' : 'zip' }
+  }
+  if (texts.length === 0) return { problem: 'zip' }
+  try {
+    const values = texts.map((text): unknown => JSON.parse(text))
+    return { value: values.length === 1 ? values[0] : values.flat() }
+  } catch {
+    return { problem: 'json' }
+  }
 }

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { type Schemas, queryClient } from '../../lib/api.ts'
 import { limits } from '../../lib/foreign-chats/chat.ts'
 import type { ConvertAnswer, ConvertRequest } from '../../lib/foreign-chats/convert-worker.ts'
@@ -36,9 +36,11 @@ export function ForeignImport() {
     if (!file) return
     setDone(undefined)
     setProgress(undefined)
-    if (file.size > limits.fileBytes) throw new Error(t.tooLarge(formatBytes(limits.fileBytes)))
     const converted = await convert({ file, names })
-    if ('problem' in converted) throw new Error(t.problems[converted.problem])
+    if ('problem' in converted)
+      throw new Error(
+        converted.problem === 'tooLarge' ? t.tooLarge(formatBytes(limits.fileBytes)) : t.problems[converted.problem],
+      )
     const archive = new File([converted.archive], 'chats.tar.gz')
     const options = { contentType: 'application/octet-stream', onProgress: setProgress }
     try {
@@ -55,7 +57,7 @@ export function ForeignImport() {
       <FileField
         label={t.file}
         help={t.fileHelp}
-        accept=".json,application/json"
+        accept=".zip,.json,application/zip,application/json"
         disabled={form.isBusy}
         onFile={setFile}
       />
@@ -83,8 +85,12 @@ function Outcome({ report, converted: { source, chats, left } }: Done) {
     left.branches > 0 && t.left.branches(left.branches),
     left.cut > 0 && t.left.cut(left.cut),
   ].filter((line) => line !== false)
+  const element = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    element.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   return (
-    <div className="stack-small">
+    <div ref={element} className="stack-small">
       <Notice tone={hasRefused ? 'warn' : 'ok'}>
         {t.found(chats, names[source].project)} <Link to="/console/projects">{t.open}</Link>
       </Notice>
