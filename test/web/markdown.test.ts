@@ -151,6 +151,12 @@ test('the view stays at the end, lets go when it is scrolled up, and comes back 
   await expect.poll(distance).toBeLessThan(2)
   await page.mouse.wheel(0, -1200)
   await toEnd.waitFor()
+  // Nothing leads to an end that is in sight.
+  await page.evaluate(`document.querySelector('.chat-scroll').scrollTop = 0`)
+  await page.setViewportSize({ width: 1280, height: 8000 })
+  await toEnd.waitFor({ state: 'detached' })
+  await page.setViewportSize({ width: 1280, height: 720 })
+  await toEnd.waitFor()
   // In a narrower window the same text is longer: nothing new has come.
   await page.setViewportSize({ width: 420, height: 600 })
   await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')

@@ -197,7 +197,7 @@ function Limits({ usage }: { usage: UserUsage }) {
   return (
     <section className="card stack">
       {quotas.map(({ title, text, share }) => (
-        <div key={title} className="stack-small">
+        <div key={title} className="stack-small" data-scarce={share >= 0.9 || undefined}>
           <div className="spread">
             <h2>{title}</h2>
             <span>{text}</span>

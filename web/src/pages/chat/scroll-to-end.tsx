@@ -50,6 +50,7 @@ export function ScrollToEnd({ said, children, ref }: ScrollProps) {
     const grown = new ResizeObserver(() => {
       if (follows.current) element.scrollTop = element.scrollHeight
       last.current = { top: element.scrollTop, height: element.scrollHeight }
+      setAway(isFarFromEnd(element, follows.current))
     })
     grown.observe(content.current)
     grown.observe(element)
@@ -73,12 +74,11 @@ export function ScrollToEnd({ said, children, ref }: ScrollProps) {
     // Content that becomes shorter, and perhaps longer again, moves the view up by itself.
     const isMoved = element.scrollHeight === height || performance.now() - touchedAt.current < touchMs
     if (element.scrollTop < top && element.scrollHeight >= height && isMoved) letGo()
-    const distance = distanceOf(element)
-    if (distance <= near) {
+    if (distanceOf(element) <= near) {
       follows.current = true
       setNews(false)
     }
-    setAway(!follows.current && distance > far)
+    setAway(isFarFromEnd(element, follows.current))
   }
   return (
     <div className="chat-scroll-frame">
@@ -112,4 +112,5 @@ export function ScrollToEnd({ said, children, ref }: ScrollProps) {
   )
 }
 
+const isFarFromEnd = (element: HTMLElement, follows: boolean) => !follows && distanceOf(element) > far
 const distanceOf = ({ scrollTop, scrollHeight, clientHeight }: HTMLElement) => scrollHeight - scrollTop - clientHeight
