@@ -1,7 +1,7 @@
 import { abilitiesOf, contextWindowOf, listedPriceOf } from '../infra/model/known-models.ts'
 import { createModelServers } from '../infra/model/model-server.ts'
 import { createModelByKind } from '../infra/model/routed-model.ts'
-import { createQueueStatus } from '../infra/temporal/queue-status.ts'
+import { createQueueStatus } from '../infra/temporal/describe-queue.ts'
 import type { Accounts } from '../services/accounts/index.ts'
 import { createAccountAdmin } from '../services/admin/accounts.ts'
 import { createActivity } from '../services/admin/activity.ts'

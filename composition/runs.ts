@@ -21,7 +21,7 @@ import { createToolsOfRun } from '../services/runs/tools-of-run.ts'
 import { createRunUpkeep } from '../services/runs/upkeep.ts'
 import { createSemaphore } from '../services/semaphore.ts'
 import { createDescribeAssistant } from '../services/tools/describe-assistant.ts'
-import { createTryTool } from '../services/tools/try-tool.ts'
+import { createTryTool } from '../services/tools/execute-tool.ts'
 import type { Core } from './core.ts'
 
 /** Runs: starting, following and deciding about them (API), and their steps and clean-ups (worker). */

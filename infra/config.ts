@@ -1,13 +1,14 @@
+import { readFileSync, statSync } from 'node:fs'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { addAll } from '../domain/add-all.ts'
 import { type LoginProvider, shortFormId } from '../domain/login-providers.ts'
 import { noKey, usualModel, type EnvironmentModels } from '../domain/model-catalog.ts'
 import { defaultProductName } from '../domain/product.ts'
+import { reasonOf } from '../domain/reason-of.ts'
 import { searchAccountOf } from '../domain/search-account.ts'
 import type { Setting } from './settings/kinds.ts'
 import { isSetting, settingsSchema } from './settings/schema.ts'
-import { createVariables } from './settings/variables.ts'
 
 /** All problems of the environment together. */
 export class SettingsError extends Error {
@@ -202,5 +203,39 @@ function embeddingOf(values: Values) {
     dimensions: values.embeddingDimensions,
     /** What embeds until a server is set: the file of the built-in model, or words alone. */
     builtIn: hasServer ? undefined : values.builtInEmbeddings,
+  }
+}
+
+/** More than any certificate bundle needs. */
+const maxFileBytes = 1024 * 1024
+
+/**
+ * The texts of an environment by name. An empty variable counts as not set; then `NAME_FILE` may name a file with the
+ * value, as container engines provide secrets. `problem` gets one message for each file that cannot be used.
+ */
+function createVariables(env: NodeJS.ProcessEnv, problem: (message: string) => void) {
+  const files = new Map<string, string | undefined>()
+
+  return (name: string): string | undefined => env[name]?.trim() || fromFile(`${name}_FILE`)
+
+  function fromFile(variable: string): string | undefined {
+    const path = env[variable]?.trim()
+    if (!path) return undefined
+    if (!files.has(variable)) files.set(variable, contentOf(variable, path))
+    return files.get(variable)
+  }
+
+  function contentOf(variable: string, path: string): string | undefined {
+    try {
+      const facts = statSync(path)
+      if (!facts.isFile()) throw new Error('not a regular file')
+      if (facts.size > maxFileBytes) throw new Error(`larger than ${maxFileBytes} bytes`)
+      const value = readFileSync(path, 'utf8').trim()
+      if (value === '') throw new Error('empty')
+      return value
+    } catch (error) {
+      problem(`${variable} names a file that cannot be used: ${reasonOf(error)}`)
+      return undefined
+    }
   }
 }

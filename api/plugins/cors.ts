@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { PublicOrigins } from '../../services/public/origins.ts'
+import type { PublicOrigins } from '../../services/public/index.ts'
 
 /** What pages of some origins may do. */
 export interface CorsPolicy {

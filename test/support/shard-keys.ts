@@ -12,7 +12,7 @@ export const askEveryShard: Record<string, string[]> = {
     'services/cursor-page.ts runs.find _id completion.stored project_id user_id',
     'services/public/index.ts runs.find _id public',
     'services/runs/index.ts runs.find _id',
-    'services/v1/responses/claim-calls.ts runs.find _id project_id user_id',
+    'services/v1/responses/approvals.ts runs.find _id project_id user_id',
     'services/v1/responses/find-items.ts checkpoints.find _id',
     'services/v1/responses/find-items.ts runs.find _id project_id user_id',
     'services/v1/responses/index.ts runs.find _id project_id user_id',
