@@ -241,7 +241,13 @@ test('an assistant is published with a token, and its snippet works', async () =
   await page.getByRole('link', { name: 'Assistants' }).click()
   await page.getByRole('link', { name: 'Harbour guide' }).click()
   await page.getByRole('tab', { name: 'Publish' }).click()
+  // It is chosen at once, and not any more when there is no token to be had.
+  await page.route('**/public-token', (route) => route.fulfill({ status: 503, json: { detail: 'No.' } }))
   await page.getByLabel('Everybody with the token').click()
+  await page.locator('.toast').waitFor()
+  await expect.poll(() => page.getByLabel('Only you').isChecked()).toBe(true)
+  await page.unroute('**/public-token')
+  await page.getByLabel('Everybody with the token').check()
   await page.getByRole('button', { name: 'Make a new token' }).waitFor()
   await page.getByLabel('Sites that may call it from the browser').fill('https://www.example.com')
   await page.getByLabel('Public page').check()

@@ -1,8 +1,9 @@
 import '../../styles/publish.css'
 import { Eye, EyeOff, KeyRound } from 'lucide-react'
 import { Suspense, useId, useState } from 'react'
-import { api, configKey, unwrap } from '../../lib/api.ts'
+import { api, configKey, unwrap, wordsOf } from '../../lib/api.ts'
 import type { DraftState } from '../../lib/draft.ts'
+import { say } from '../../lib/toasts.ts'
 import { assistantMessages } from '../../texts/assistant.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -74,9 +75,16 @@ function Modes({ assistantId, state }: { assistantId: string; state: DraftState 
     return fresh
   }
   const choose = async (next: (typeof modes)[number]) => {
-    // The service accepts this mode only together with a token.
-    if (next === 'public_token' && !token) await makeToken()
-    setConfig(configKey.accessMode, next === 'authenticated' ? undefined : next)
+    const setMode = (to: typeof next) => setConfig(configKey.accessMode, to === 'authenticated' ? undefined : to)
+    setMode(next)
+    if (next !== 'public_token' || token) return
+    try {
+      // The service accepts this mode only together with a token.
+      await makeToken()
+    } catch (error) {
+      setMode(mode)
+      say(wordsOf(error, texts.offline), 'danger')
+    }
   }
   return (
     <>
