@@ -60,7 +60,12 @@ test('a server of the gallery comes with its address; one that asks for a login 
   await gallery.getByRole('button', { name: /Notion/ }).click()
   const panel = page.getByRole('dialog', { name: 'notion' })
   expect(await panel.getByLabel('Address').inputValue()).toBe('https://mcp.notion.com/mcp')
-  await panel.getByRole('button', { name: 'Connect', exact: true }).waitFor()
+  // On a phone, too, it is what stands first: nothing else is needed.
+  await page.setViewportSize({ width: 390, height: 844 })
+  const connect = panel.getByRole('button', { name: 'Connect', exact: true })
+  await expect.poll(async () => (await connect.boundingBox())?.y).toBeLessThan(500)
+  await look(page, 'preset-390')
+  await page.setViewportSize({ width: 1440, height: 900 })
   await panel.getByRole('button', { name: 'Cancel' }).click()
 
   await page.locator('.tool-card', { hasText: 'All tools of a server' }).click()

@@ -60,6 +60,11 @@ export function ToolPanel(props: ToolPanelProps) {
     say(texts.saved)
   })
   const title = isNew && titleOf(draft) === t.names[draft.type] ? t.newTitle(t.names[draft.type]) : titleOf(draft)
+  const login = draft.type === 'mcp' && !hasKey(draft) && (
+    <McpLogin assistantId={assistantId} url={urlOf(draft)} formId={formId} save={save} />
+  )
+  // A server of the gallery needs nothing but the login.
+  const isPreset = isNew && urlOf(setting) !== ''
   const hasFields = Object.keys(schema['properties'] ?? {}).length > 0
   return (
     <ModalPanel
@@ -82,6 +87,7 @@ export function ToolPanel(props: ToolPanelProps) {
       <div className="side-body">
         <div className="stack">
           {text !== undefined && <p className="muted small">{text}</p>}
+          {isPreset && login}
           <form id={formId} className="form" onSubmit={form.onSubmit}>
             {!isNamedInside && (
               <TextField
@@ -112,9 +118,7 @@ export function ToolPanel(props: ToolPanelProps) {
               />
             )}
           </form>
-          {draft.type === 'mcp' && !hasKey(draft) && (
-            <McpLogin assistantId={assistantId} url={urlOf(draft)} formId={formId} save={save} />
-          )}
+          {!isPreset && login}
           <ToolTest
             assistantId={assistantId}
             setting={draft}
