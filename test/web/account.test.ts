@@ -144,8 +144,10 @@ test('a new password ends the sessions of the console that did not set it', asyn
   // Another person finds nothing of it, also after a login in another tab.
   const other = await insertUser(site.service)
   await other.post('/assistants/', { name: 'Pilot', config: {} })
+  await tab.evaluate('window.hasLoadedBefore = true')
   await page.evaluate((token) => localStorage.setItem('assistant-platform.session', token), other.token)
-  await tab.reload()
+  await tab.waitForFunction('window.hasLoadedBefore === undefined')
+  await tab.getByText(other.email).waitFor()
   await field.waitFor()
   expect(await field.inputValue()).toBe('')
   await tab.close()

@@ -22,7 +22,11 @@ let current = read()
 keepFor(current)
 
 window.addEventListener('storage', (event) => {
-  if (event.key === storageKey) update(read())
+  if (event.key !== storageKey) return
+  const next = read()
+  // All that this page has loaded was for the person before.
+  if (isOfAnother(next)) window.location.reload()
+  else update(next)
 })
 
 export function useSession(): Session | undefined {
@@ -113,10 +117,15 @@ function claimsOf(token: string): { projectId: string; userId: string; iat: numb
   }
 }
 
+function isOfAnother(session: Session | undefined): boolean {
+  const owner = sessionStorage.getItem(ownerKey)
+  return owner !== null && session !== undefined && session.userId !== owner
+}
+
 /** What another person left in this tab, also by a login in another tab, is not shown. */
 function keepFor(session: Session | undefined): void {
   if (session === undefined) return
-  if ((sessionStorage.getItem(ownerKey) ?? session.userId) !== session.userId) sessionStorage.clear()
+  if (isOfAnother(session)) sessionStorage.clear()
   sessionStorage.setItem(ownerKey, session.userId)
 }
 
