@@ -4,6 +4,7 @@ import enAudit from '../../web/src/texts/en/audit.json' with { type: 'json' }
 import { apiClient } from '../support/api-client.ts'
 import { codeTo, mailTo } from '../support/mailbox.ts'
 import { buildTimeoutMs, startPaymentProvider, type TestPaymentProvider } from '../support/payment-provider.ts'
+import { png } from '../support/png.ts'
 import { goodPassword, insertUser, newEmail, signUpUser } from '../support/users.ts'
 import { zip } from '../support/zip.ts'
 import { chatGptExport } from './foreign-exports.ts'
@@ -347,7 +348,7 @@ test('chats of other services come with all their versions, and a report says wh
   const [first, ...others] = chatGptExport
   const files = { 'export/photo.png': 'x', 'conversations-000.json': [first], 'conversations-001.json': others }
   const entries = Object.entries(files).map(([name, data]) => ({ name, data: Buffer.from(JSON.stringify(data)) }))
-  await choose('export.zip', zip(entries))
+  await choose('export.zip', zip([...entries, { name: 'export/file-Ab1-pier.png', data: png }]))
   await page.getByText('2 chats were read into the project “ChatGPT”.').waitFor()
   await page.getByText('1 picture or file is missing').waitFor()
   await page.getByText('1 chat was left out').waitFor()
@@ -355,7 +356,7 @@ test('chats of other services come with all their versions, and a report says wh
   await page.getByRole('heading', { name: 'Chats of other services' }).scrollIntoViewIfNeeded()
   await look(page, 'foreign')
 
-  // Once more: everything is there.
+  // Once more: everything is there, the picture too.
   await page.getByRole('button', { name: 'Import the chats' }).click()
   await page.getByRole('row', { name: /^chats 0 2 0$/i }).waitFor()
   const projects = await user.get('/projects/')
@@ -370,6 +371,11 @@ test('chats of other services come with all their versions, and a report says wh
   const other = await site.newPage(token)
   await other.goto(`${site.url}/console/chat/${thread.thread_id}`)
   await other.getByText('A crane costs 80 marks.').waitFor()
+  const pictures = other.locator('.chat-column img')
+  await expect
+    .poll(() => pictures.evaluateAll((all) => all.map((one) => Reflect.get(one, 'naturalWidth'))))
+    .toEqual([1])
+  await look(other, 'an-imported-chat')
   await other.getByRole('button', { name: 'Previous version' }).click()
   await other.getByText('I do not know.').waitFor()
   site.model.reply({ text: 'It goes on.' })

@@ -2,11 +2,13 @@ import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { archiveOf } from '../../web/src/lib/foreign-chats/archive.ts'
 import { limits, nothingLeftOut } from '../../web/src/lib/foreign-chats/chat.ts'
+import { picturesIn, readPictures } from '../../web/src/lib/foreign-chats/pictures.ts'
 import { readExport } from '../../web/src/lib/foreign-chats/read.ts'
 import { asVersions } from '../../web/src/lib/foreign-chats/versions.ts'
 import { isZip, textsIn } from '../../web/src/lib/foreign-chats/zip.ts'
 import { readVersions } from '../../web/src/lib/versions.ts'
 import { linesIn } from '../support/archives.ts'
+import { png } from '../support/png.ts'
 import { zip } from '../support/zip.ts'
 import { chatGptExport, claudeExport, libreChatExport } from './foreign-exports.ts'
 
@@ -17,6 +19,8 @@ function read(value: unknown) {
   const shown = versions.map((messages) => readVersions(messages).line.map(({ data: { content } }) => content))
   return { source, chats, versions, shown, left }
 }
+
+const tarOf = async (parts: ReturnType<typeof archiveOf>) => Buffer.from(await new Blob([...parts]).arrayBuffer())
 
 it('reads chats of ChatGPT: the branch that was shown, and the others as versions', () => {
   const { source, chats, versions, shown, left } = read(chatGptExport)
@@ -34,8 +38,8 @@ it('reads chats of ChatGPT: the branch that was shown, and the others as version
   expect(tree.of(first).ids).toHaveLength(2)
   const other = readVersions(versions[0] ?? [], tree.endOf(tree.of(first).ids[0] ?? ''))
   expect(other.line.map(({ data }) => data.content)).toEqual(['What does a berth cost?', 'I do not know.'])
-  // A picture is named in the report; a chat without messages is, too.
-  expect(left).toEqual({ chats: 1, files: 1, branches: 0, cut: 0 })
+  // Pictures are named in the report; a chat without messages is, too.
+  expect(left).toEqual({ chats: 1, files: 2, branches: 0, cut: 0 })
 })
 
 it('reads chats of Claude, with the texts of attachments, with and without parents', () => {
@@ -168,7 +172,7 @@ it('reads names of members that objects have of themselves as any others', () =>
   expect(Object.keys(Object.prototype)).toEqual([])
 })
 
-it('writes no line of an archive that the service would refuse', () => {
+it('writes no line of an archive that the service would refuse', async () => {
   const mapping = Object.fromEntries(
     Array.from({ length: 12 }, (_, n) => [
       `n${n}`,
@@ -178,17 +182,17 @@ it('writes no line of an archive that the service would refuse', () => {
   const left = nothingLeftOut()
   const { chats = [] } = readExport([{ mapping }], left) ?? {}
   const names = { project: 'ChatGPT', assistant: 'Assistant', untitled: 'Untitled' }
-  const tar = Buffer.concat([...archiveOf(chats, 'chatgpt', names, left)])
+  const tar = await tarOf(archiveOf(chats, 'chatgpt', names, left))
   const entries = linesIn(tar, 'messages')
   expect(entries.flatMap(({ messages }) => messages)).toHaveLength(12)
   expect(Math.max(...entries.map((entry) => JSON.stringify(entry).length))).toBeLessThan(16_000_000)
 })
 
-it('writes an archive of an account', () => {
+it('writes an archive of an account', async () => {
   const left = nothingLeftOut()
   const { chats = [], source = 'claude' } = readExport(chatGptExport, left) ?? {}
   const names = { project: 'ChatGPT', assistant: 'Assistant', untitled: 'Untitled' }
-  const tar = Buffer.concat([...archiveOf(chats, source, names, left)])
+  const tar = await tarOf(archiveOf(chats, source, names, left))
   expect(tar.length % 512).toBe(0)
   expect(gzipSync(tar).length).toBeGreaterThan(100)
   expect(linesIn(tar, 'projects')).toMatchObject([{ name: 'ChatGPT' }])
@@ -197,6 +201,48 @@ it('writes an archive of an account', () => {
     ['Old', true],
   ])
   expect(linesIn(tar, 'messages').flatMap(({ messages }) => messages)).toHaveLength(8)
+})
+
+it('takes pictures of questions over once for each chat, and counts what is none or too large', async () => {
+  const picture = (id: string) => ({ content_type: 'image_asset_pointer', asset_pointer: `file-service://${id}` })
+  const asks = (...parts: unknown[]) => {
+    const node = { id: 'q', parent: null, children: [] }
+    return { ...node, message: { author: { role: 'user' }, content: { content_type: 'multimodal_text', parts } } }
+  }
+  const chat = (id: string, ...parts: unknown[]) => ({ id, mapping: { q: asks(...parts) }, current_node: 'q' })
+  const large = Buffer.concat([png, Buffer.alloc(limits.pictureBytes)])
+  const archive = zip([
+    { name: 'export/file-Ab1-the pier.png', data: png },
+    { name: 'file-Text1.txt', data: Buffer.from('no picture') },
+    { name: 'user-1/file_Large1-sanitized.png', data: large },
+    { name: 'photo.png', data: png },
+  ])
+  const file = new Blob([new Uint8Array(archive)])
+  const entries = await picturesIn(file)
+  expect([...entries.keys()]).toEqual(['file-Ab1', 'file-Text1', 'file_Large1'])
+  const left = nothingLeftOut()
+  const given = [
+    chat('one', picture('file-Ab1'), 'What is it?', picture('file-Ab1'), picture('file-Text1')),
+    chat('two', picture('file-Ab1')),
+    chat('three', picture('file_Large1')),
+    chat('four', picture('file-Gone'), picture('../file-Ab1'), { content_type: 'image_asset_pointer' }),
+  ]
+  const { chats = [] } = readExport(given, left, (id) => entries.has(id)) ?? {}
+  const pictures = await readPictures(file, entries, chats, left)
+  expect(left).toMatchObject({ files: 5, chats: 1 })
+  const names = { project: 'ChatGPT', assistant: 'Assistant', untitled: 'Untitled' }
+  const tar = await tarOf(archiveOf(chats, 'chatgpt', names, left, pictures))
+  const messages = linesIn(tar, 'messages').flatMap((line) => line.messages)
+  expect(messages.map(({ data }) => [data.content, data.parts?.map(({ type }: { type: string }) => type)])).toEqual([
+    ['What is it?', ['text', 'image', 'image']],
+    ['', ['image']],
+    ['…', undefined],
+  ])
+  expect(linesIn(tar, 'attachments')).toMatchObject([
+    { attachment_id: 'chatgpt-one-file-Ab1', thread_id: 'chatgpt-one', size: png.length, path: 'attachments/1' },
+    { attachment_id: 'chatgpt-two-file-Ab1', thread_id: 'chatgpt-two', size: png.length, path: 'attachments/2' },
+  ])
+  expect(tar.length % 512).toBe(0)
 })
 
 it('reads the chats out of an archive, and nothing else of it', async () => {

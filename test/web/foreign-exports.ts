@@ -43,7 +43,9 @@ export const chatGptExport = [
           content: {
             content_type: 'multimodal_text',
             parts: [
-              { content_type: 'image_asset_pointer', asset_pointer: 'file-service://x' },
+              { content_type: 'image_asset_pointer', asset_pointer: 'file-service://file-Ab1' },
+              // Another form of the address, of a file that the archive does not have.
+              { content_type: 'image_asset_pointer', asset_pointer: 'sediment://file_00cd' },
               'What does a berth cost?',
             ],
           },

@@ -1,5 +1,5 @@
-import { type ForeignChat, type ForeignSource, type LeftOut } from './chat.ts'
-import { type Placed, asVersions } from './versions.ts'
+import type { ForeignChat, ForeignSource, LeftOut, Picture } from './chat.ts'
+import { type Placed, asVersions, unknownQuestion } from './versions.ts'
 
 /** Messages of one entry of a log, and their characters: a line of an archive is at most 16 MB long. */
 const entryMessages = 20
@@ -14,13 +14,14 @@ export interface Names {
   untitled: string
 }
 
-/** The chats as an archive of an account (`docs/archive.md`), not compressed, in pieces. */
+/** The chats as an archive of an account (`docs/archive.md`), not compressed, in pieces. `pictures` by their ids. */
 export function* archiveOf(
   chats: ForeignChat[],
   source: ForeignSource,
   names: Names,
   left: LeftOut,
-): Generator<Uint8Array<ArrayBuffer>> {
+  pictures: ReadonlyMap<string, Picture> = new Map(),
+): Generator<Uint8Array<ArrayBuffer> | Blob> {
   const now = new Date().toISOString()
   const [projectId, assistantId] = [`from-${source}`, `from-${source}-assistant`]
   const project = { project_id: projectId, name: names.project, description: '', created_at: now }
@@ -51,6 +52,7 @@ export function* archiveOf(
       },
     ]),
   )
+  const attachments = createAttachments(pictures, idOf)
   yield* members(
     'messages',
     chats.map((chat) => () => {
@@ -59,12 +61,54 @@ export function* archiveOf(
         thread_id: idOf(chat),
         seq: place + 1,
         source: 'update',
-        messages: part.map(({ message }) => message),
+        messages: part.map((one) => attachments.messageOf(chat, one)),
         created_at: part[0]?.at ?? chat.createdAt,
       }))
     }),
   )
+  const attached = attachments.all()
+  yield* members(
+    'attachments',
+    attached.map(({ record }) => () => [record]),
+  )
+  for (const { record, bytes } of attached) yield* memberOf(record.path, bytes, record.size)
   yield new Uint8Array(2 * blockBytes)
+}
+
+/** The pictures of messages as attachments. A picture of two chats is an attachment of each. */
+function createAttachments(pictures: ReadonlyMap<string, Picture>, idOf: (chat: ForeignChat) => string) {
+  const attached = new Map<string, { record: { attachment_id: string; path: string; size: number }; bytes: Blob }>()
+
+  function partOf(chat: ForeignChat, { type, bytes }: Picture, pictureId: string) {
+    const id = `${idOf(chat)}-${pictureId}`.slice(-128).toWellFormed()
+    const record = {
+      attachment_id: id,
+      thread_id: idOf(chat),
+      name: '',
+      size: bytes.size,
+      path: `attachments/${attached.size + 1}`,
+      created_at: chat.createdAt,
+    }
+    if (!attached.has(id)) attached.set(id, { record, bytes })
+    return { type: 'image' as const, attachment_id: id, content_type: type, size: bytes.size }
+  }
+
+  return {
+    all: () => [...attached.values()],
+
+    /** A message with the pictures that came with it. */
+    messageOf(chat: ForeignChat, { message, pictures: ids }: Placed): Placed['message'] {
+      if (message.type !== 'HumanMessage') return message
+      const { content } = message.data
+      const images = ids.flatMap((id) => {
+        const picture = pictures.get(id)
+        return picture === undefined ? [] : [partOf(chat, picture, id)]
+      })
+      if (images.length === 0) return { ...message, data: { ...message.data, content: content || unknownQuestion } }
+      const text = content === '' ? [] : [{ type: 'text' as const, text: content }]
+      return { ...message, data: { ...message.data, parts: [...text, ...images] } }
+    },
+  }
 }
 
 function inParts(placed: Placed[]): Placed[][] {
@@ -88,7 +132,7 @@ const encoder = new TextEncoder()
 const line = (record: unknown): string => `${JSON.stringify(record)}\n`
 
 /** Files of lines, each as long as the service reads one in a piece. */
-function* members(kind: string, records: (() => object[])[]): Generator<Uint8Array<ArrayBuffer>> {
+function* members(kind: string, records: (() => object[])[]): Generator<Uint8Array<ArrayBuffer> | Blob> {
   let lines: string[] = []
   let length = 0
   let number = 0
@@ -108,11 +152,19 @@ function* members(kind: string, records: (() => object[])[]): Generator<Uint8Arr
   if (length > 0) yield* end()
 }
 
-function* member(name: string, text: string): Generator<Uint8Array<ArrayBuffer>> {
+function member(name: string, text: string) {
   const bytes = encoder.encode(text)
-  yield header(name, bytes.length)
-  yield bytes
-  yield new Uint8Array((blockBytes - (bytes.length % blockBytes)) % blockBytes)
+  return memberOf(name, bytes, bytes.length)
+}
+
+function* memberOf<Content>(
+  name: string,
+  content: Content,
+  size: number,
+): Generator<Uint8Array<ArrayBuffer> | Content> {
+  yield header(name, size)
+  yield content
+  yield new Uint8Array((blockBytes - (size % blockBytes)) % blockBytes)
 }
 
 /** The header of a file in a tar archive (POSIX ustar). */

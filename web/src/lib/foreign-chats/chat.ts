@@ -15,15 +15,21 @@ export interface ForeignNode {
   id: string
   parent: string | null
   /** Undefined: not shown, such as a call of a tool; what follows it follows the node before it. */
-  said: { by: 'person' | 'assistant'; text: string } | undefined
+  said: { by: 'person' | 'assistant'; text: string; pictures?: readonly string[] } | undefined
   at: string | undefined
+}
+
+/** A picture of a question, in a form that the service shows. */
+export interface Picture {
+  type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+  bytes: Blob
 }
 
 /** What was left out, for the report. */
 export interface LeftOut {
   /** Chats without a message, or of an unknown form. */
   chats: number
-  /** Pictures and other files, which are not in the file of the chats. */
+  /** Pictures and other files that the export does not hold, or that cannot be taken over. */
   files: number
   /** Branches beyond those that a chat may have. */
   branches: number
@@ -45,4 +51,9 @@ export const limits = {
   branches: 200,
   messages: 10_000,
   titleLength: 200,
+  /** As large as the service takes one with a message. */
+  pictureBytes: 8 * 1024 * 1024,
+  /** Of all pictures: they are held while the archive is made. */
+  allPictureBytes: 500 * 1024 * 1024,
+  pictures: 10_000,
 } as const

@@ -1,7 +1,8 @@
 import { archiveOf, type Names } from './archive.ts'
 import { type ForeignSource, type LeftOut, limits, nothingLeftOut } from './chat.ts'
+import { picturesIn, readPictures } from './pictures.ts'
 import { readExport } from './read.ts'
-import { isZip, textsIn } from './zip.ts'
+import { type Entry, isZip, textsIn } from './zip.ts'
 
 export interface ConvertRequest {
   file: File
@@ -26,16 +27,17 @@ async function convert({ file, names }: ConvertRequest): Promise<ConvertAnswer> 
   const given = await valueOf(file)
   if ('problem' in given) return given
   const left = nothingLeftOut()
-  const read = readExport(given.value, left)
+  const read = readExport(given.value, left, (id) => given.pictures.has(id))
   if (read === undefined) return { problem: 'unknown' }
   const { source, chats } = read
   if (chats.length === 0) return { problem: 'empty' }
-  const pieces = archiveOf(chats, source, names[source], left)
+  const pictures = await readPictures(file, given.pictures, chats, left)
+  const pieces = archiveOf(chats, source, names[source], left, pictures)
   const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    pull(controller) {
+    async pull(controller) {
       const next = pieces.next()
       if (next.done === true) controller.close()
-      else controller.enqueue(next.value)
+      else controller.enqueue(next.value instanceof Blob ? new Uint8Array(await next.value.arrayBuffer()) : next.value)
     },
   })
   const archive = await new Response(stream.pipeThrough(new CompressionStream('gzip'))).blob()
@@ -45,8 +47,14 @@ async function convert({ file, names }: ConvertRequest): Promise<ConvertAnswer> 
 /** ChatGPT writes many chats into several files: `conversations-000.json` and so on. */
 const chatFiles = /(?:^|\/)conversations(?:-\d+)?\.json$/
 
+interface Given {
+  value: unknown
+  /** Of the archive, by their ids. */
+  pictures: ReadonlyMap<string, Entry>
+}
+
 /** What the file holds: the chats themselves, or the archive in which ChatGPT and Claude send them. */
-async function valueOf(file: File): Promise<{ value: unknown } | Extract<ConvertAnswer, { problem: unknown }>> {
+async function valueOf(file: File): Promise<Given | Extract<ConvertAnswer, { problem: unknown }>> {
   const isArchive = await isZip(file)
   if (!isArchive && file.size > limits.fileBytes) return { problem: 'tooLarge' }
   let texts: string[]
@@ -58,7 +66,8 @@ async function valueOf(file: File): Promise<{ value: unknown } | Extract<Convert
   if (texts.length === 0) return { problem: 'zip' }
   try {
     const values = texts.map((text): unknown => JSON.parse(text))
-    return { value: values.length === 1 ? values[0] : values.flat() }
+    const value = values.length === 1 ? values[0] : values.flat()
+    return { value, pictures: isArchive ? await picturesIn(file) : new Map() }
   } catch {
     return { problem: 'json' }
   }

@@ -1,15 +1,22 @@
 import { type JsonObject, asList, asObject } from '../json.ts'
 import { type ForeignChat, type ForeignNode, type ForeignSource, type LeftOut, limits } from './chat.ts'
 
+/** Whether the export holds the picture with this id. */
+type HasPicture = (id: string) => boolean
+
 /** Reads the parsed file of an export; undefined if no service is known that writes it so. */
-export function readExport(value: unknown, left: LeftOut): { source: ForeignSource; chats: ForeignChat[] } | undefined {
+export function readExport(
+  value: unknown,
+  left: LeftOut,
+  hasPicture: HasPicture = () => false,
+): { source: ForeignSource; chats: ForeignChat[] } | undefined {
   const listed = Array.isArray(value) ? value : [value]
   const first = asObject(listed.find((one) => Object.keys(asObject(one)).length > 0))
   const source = sourceOf(first)
   if (source === undefined) return undefined
   const chats: ForeignChat[] = []
   for (const one of listed) {
-    const chat = chats.length < limits.chats ? readers[source](asObject(one), left) : undefined
+    const chat = chats.length < limits.chats ? readers[source](asObject(one), left, hasPicture) : undefined
     if (chat === undefined || chat.nodes.every(({ said }) => said === undefined)) left.chats += 1
     else chats.push(chat)
   }
@@ -22,12 +29,12 @@ function sourceOf(chat: JsonObject): ForeignSource | undefined {
   return Array.isArray(chat['messages']) && typeof chat['conversationId'] === 'string' ? 'librechat' : undefined
 }
 
-type Reader = (chat: JsonObject, left: LeftOut) => ForeignChat | undefined
+type Reader = (chat: JsonObject, left: LeftOut, hasPicture: HasPicture) => ForeignChat | undefined
 
 const readers: Record<ForeignSource, Reader> = { chatgpt: readChatGpt, claude: readClaude, librechat: readLibreChat }
 
 /** OpenAI: `mapping` is a tree of nodes; times are seconds since 1970. */
-function readChatGpt(chat: JsonObject, left: LeftOut): ForeignChat | undefined {
+function readChatGpt(chat: JsonObject, left: LeftOut, hasPicture: HasPicture): ForeignChat | undefined {
   const mapping = asObject(chat['mapping'])
   const ids = Object.keys(mapping)
   if (ids.length > limits.nodes) return undefined
@@ -38,12 +45,18 @@ function readChatGpt(chat: JsonObject, left: LeftOut): ForeignChat | undefined {
     const recipient = textOf(message['recipient']) || 'all'
     const isHidden = asObject(message['metadata'])['is_visually_hidden_from_conversation'] === true
     const isSaid = (role === 'user' || role === 'assistant') && recipient === 'all' && !isHidden
-    const text = isSaid ? partsOfChatGpt(asObject(message['content']), left) : ''
+    const pictures: string[] = []
+    const text = isSaid
+      ? partsOfChatGpt(asObject(message['content']), (id) => {
+          if (role === 'user' && id !== undefined && hasPicture(id)) pictures.push(id)
+          else left.files += 1
+        })
+      : ''
     const by = role === 'user' ? ('person' as const) : ('assistant' as const)
     return {
       id,
       parent: textOf(node['parent']) || null,
-      said: text.trim() === '' ? undefined : { by, text: cut(text, left) },
+      said: text.trim() === '' && pictures.length === 0 ? undefined : { by, text: cut(text, left), pictures },
       at: timeOf(message['create_time']),
     }
   })
@@ -64,14 +77,15 @@ function readChatGpt(chat: JsonObject, left: LeftOut): ForeignChat | undefined {
  */
 const citationMarks = /\ue200[^\ue200\ue201]{0,2000}\ue201/g
 
-function partsOfChatGpt(content: JsonObject, left: LeftOut): string {
+/** The text of a message. `onFile` is told of what is none, with its id if it is a picture. */
+function partsOfChatGpt(content: JsonObject, onFile: (pictureId: string | undefined) => void): string {
   const kind = content['content_type']
   if (kind !== 'text' && kind !== 'multimodal_text') return ''
   const texts = asList(content['parts']).map((part) => {
     if (typeof part === 'string') return part
-    const { content_type: type, text } = asObject(part)
+    const { content_type: type, text, asset_pointer: pointer } = asObject(part)
     if (type === 'audio_transcription') return textOf(text)
-    left.files += 1
+    onFile(type === 'image_asset_pointer' ? /:\/\/(file[-_][A-Za-z0-9]+)$/.exec(textOf(pointer))?.[1] : undefined)
     return ''
   })
   return texts

@@ -4,6 +4,8 @@ import { type ForeignChat, type ForeignNode, type LeftOut, limits } from './chat
 export interface Placed {
   message: Message
   at: string | undefined
+  /** Ids of the pictures that came with it. */
+  pictures: readonly string[]
 }
 
 type Saying = NonNullable<ForeignNode['said']>
@@ -100,14 +102,14 @@ function placeBelow(last: Said | 'nothing', node: ForeignNode): Said | 'nothing'
   return { node, said: node.said, above, depth: (above?.depth ?? 0) + 1, hasBelow: false, written: undefined }
 }
 
-/** Stands for a question that the export does not have, such as one of a picture alone. */
-const unknownQuestion = '…'
+/** Stands for a question that the export does not have, such as one of a picture alone that is missing. */
+export const unknownQuestion = '…'
 
 function createWriter() {
   const placed: Placed[] = []
   const newId = createIds()
   const put = (said: Saying, id: string, at: string | undefined, after?: string | null): void => {
-    placed.push({ message: messageOf(said, id, after), at })
+    placed.push({ message: messageOf(said, id, after), at, pictures: said.pictures ?? [] })
   }
 
   return {

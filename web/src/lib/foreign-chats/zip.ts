@@ -1,5 +1,5 @@
 /** The little of a zip archive (APPNOTE 6.3) that finding one file in an export takes. */
-interface Entry {
+export interface Entry {
   name: string
   /** 0: stored, 8: deflated. */
   method: number
@@ -33,7 +33,8 @@ export async function textsIn(archive: Blob, names: RegExp, maxBytes: number): P
   return texts
 }
 
-async function entriesOf(archive: Blob): Promise<Entry[]> {
+/** The list of the files of an archive. */
+export async function entriesOf(archive: Blob): Promise<Entry[]> {
   const tail = await viewOf(archive.slice(Math.max(0, archive.size - endBytes)))
   let end = tail.byteLength - 22
   while (end >= 0 && tail.getUint32(end, true) !== marks.end) end -= 1
@@ -56,7 +57,8 @@ async function entriesOf(archive: Blob): Promise<Entry[]> {
   return entries
 }
 
-async function bytesOf(archive: Blob, { method, packed, offset }: Entry, maxBytes: number): Promise<Blob> {
+/** The content of a file. Throws a RangeError if it is longer than `maxBytes`, whatever the archive says of it. */
+export async function bytesOf(archive: Blob, { method, packed, offset }: Entry, maxBytes: number): Promise<Blob> {
   const head = await viewOf(archive.slice(offset, offset + 30))
   if (head.byteLength < 30 || head.getUint32(0, true) !== marks.file)
     throw new Error('a file is not where it should be')
