@@ -162,6 +162,7 @@ export const ArchivedToolCall = Type.Object({
   args: Type.Unknown(),
   status: Type.Enum(['waiting', 'claimed', 'done']),
   result: Type.Optional(Type.String()),
+  failed: Type.Optional(Type.Boolean()),
   asked: Type.Optional(Type.Object({ assistant_id: id, run_id: id, thread_id: id })),
   decision: Type.Optional(
     Type.Object({

@@ -47,6 +47,7 @@ export function createRunPartsImport({ collections }: ImportRunPartsDeps, { user
           args_json: archived.args_json,
           status: 'done' as const,
           ...(result === undefined ? {} : { result }),
+          ...(archived.failed ? { failed: true } : {}),
           ...(archived.decision === undefined ? {} : { decision: archived.decision }),
           ...(archived.asked === undefined ? {} : { asked: withNewChildIds(archived.asked, idOf) }),
           created_at: created,
