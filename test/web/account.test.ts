@@ -124,6 +124,7 @@ test('a new password ends the sessions of the console that did not set it', asyn
   await tab.goto(`${site.url}/console/chat`)
   const field = tab.getByRole('textbox', { name: 'Message', exact: true })
   await field.fill('Half a thought')
+  await page.evaluate(() => sessionStorage.setItem('assistant-platform.other', 'of this login'))
   const change = { current_password: 'another good password', new_password: 'a third good password' }
   expect((await user.call('POST', '/user/change-password', change)).status).toBe(200)
   await page.reload()
@@ -136,6 +137,7 @@ test('a new password ends the sessions of the console that did not set it', asyn
     await left.getByText('Your password was changed on another device').waitFor()
     expect(new URL(left.url()).searchParams.get('next')).toBe(at)
   }
+  expect(await page.evaluate(() => sessionStorage.getItem('assistant-platform.other'))).toBeNull()
   await site.expectAccessible(page, 'the login after a new password')
   await tab.getByLabel('E-mail address').fill(user.email)
   await tab.getByLabel('Password', { exact: true }).fill('a third good password')

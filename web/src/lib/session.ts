@@ -69,9 +69,11 @@ export function knowsPasswordOf(passwordChangedAt: string | undefined): void {
   if (passwordChangedAt !== undefined) localStorage.setItem(sinceKey, String(Date.parse(passwordChangedAt)))
 }
 
-/** The service does not take the token any more. What was written stays in the tab, for the same person. */
+/** The service does not take the token any more. Of what the tab keeps, only drafts stay, for the same person. */
 export function expire(why = 'time'): void {
   localStorage.setItem(endedKey, why)
+  for (const key of Object.keys(sessionStorage))
+    if (key !== ownerKey && !key.startsWith('assistant-platform.draft.')) sessionStorage.removeItem(key)
   end()
 }
 
