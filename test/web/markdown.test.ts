@@ -156,6 +156,8 @@ test('the view stays at the end, lets go when it is scrolled up, and comes back 
   await page.setViewportSize({ width: 1280, height: 8000 })
   await toEnd.waitFor({ state: 'detached' })
   await page.setViewportSize({ width: 1280, height: 720 })
+  // Whether the view took hold of the end, or is still at the top, as it was.
+  await page.mouse.wheel(0, -1200)
   await toEnd.waitFor()
   // In a narrower window the same text is longer: nothing new has come.
   await page.setViewportSize({ width: 420, height: 600 })

@@ -74,7 +74,8 @@ export function ScrollToEnd({ said, children, ref }: ScrollProps) {
     // Content that becomes shorter, and perhaps longer again, moves the view up by itself.
     const isMoved = element.scrollHeight === height || performance.now() - touchedAt.current < touchMs
     if (element.scrollTop < top && element.scrollHeight >= height && isMoved) letGo()
-    if (distanceOf(element) <= near) {
+    // A move that the page made itself is in `top` already: it does not undo that the reader has let go since.
+    if (element.scrollTop > top && distanceOf(element) <= near) {
       follows.current = true
       setNews(false)
     }
