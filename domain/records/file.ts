@@ -150,3 +150,14 @@ export const unprocessed = {
   extracted: false,
   embedded: 0,
 } as const satisfies Partial<FileRecord>
+
+/** A file whose bytes are still to come, to be stored at `blobId`. */
+export const arrivingFile = (blobId: string, now: Date) => ({
+  size: 0,
+  sha256: '',
+  blob_id: blobId,
+  status: 'uploading' as const,
+  ...unprocessed,
+  created_at: now,
+  updated_at: now,
+})

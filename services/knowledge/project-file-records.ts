@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
-import { type FileRecord, unprocessed } from '../../domain/records/file.ts'
+import { type FileRecord, arrivingFile } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import { type Caller, holderOf } from '../owner.ts'
 import { fileStore } from '../stores/files.ts'
@@ -36,7 +36,6 @@ export function createProjectFileRecords({ collections, blobs, storageQuota }: P
       caller: Caller,
       { name, contentType, ...more }: { name: string; contentType: string } & Partial<FileRecord>,
     ): Promise<FileRecord> {
-      const now = new Date()
       const { userId, makerId } = holderOf(caller)
       const record: FileRecord = {
         _id: newId(),
@@ -47,13 +46,7 @@ export function createProjectFileRecords({ collections, blobs, storageQuota }: P
         order: 0,
         name,
         content_type: contentType,
-        size: 0,
-        sha256: '',
-        blob_id: blobs.newBlobId(),
-        status: 'uploading',
-        ...unprocessed,
-        created_at: now,
-        updated_at: now,
+        ...arrivingFile(blobs.newBlobId(), new Date()),
         ...more,
       }
       await files.add(record)

@@ -6,7 +6,7 @@ import { AppError, invalidInput } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { requestLimits } from '../../domain/limits.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import { type FileRecord, unprocessed } from '../../domain/records/file.ts'
+import { type FileRecord, arrivingFile } from '../../domain/records/file.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import { parentsRemain } from '../parents.ts'
@@ -192,7 +192,6 @@ function createUploadRecords({ collections, blobs }: UploadRecordsDeps) {
     part: UploadPart,
     makerId?: string,
   ): Promise<FileRecord> {
-    const now = new Date()
     const record: FileRecord = {
       _id: newId(),
       assistant_id: assistant._id,
@@ -202,13 +201,7 @@ function createUploadRecords({ collections, blobs }: UploadRecordsDeps) {
       order,
       name: part.name,
       content_type: part.contentType,
-      size: 0,
-      sha256: '',
-      blob_id: blobs.newBlobId(),
-      status: 'uploading',
-      ...unprocessed,
-      created_at: now,
-      updated_at: now,
+      ...arrivingFile(blobs.newBlobId(), new Date()),
     }
     // Set before the first file is stored: runs search for files only in assistants with this flag.
     if (order === 0 && assistant.has_files !== true) await assistantStore(collections).noteHasFiles(assistant._id)

@@ -1,5 +1,8 @@
 /** What is written in a chat but not sent yet. Kept until the user logs out, another one logs in, or the tab is closed. */
-const keyOf = (chat: string) => `assistant-platform.draft.${chat}`
+const prefix = 'assistant-platform.draft.'
+const keyOf = (chat: string) => prefix + chat
+
+export const isDraftKey = (key: string): boolean => key.startsWith(prefix)
 
 /** The key of the chat that begins with its first message. */
 export const newChatKey = 'new'

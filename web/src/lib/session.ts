@@ -1,3 +1,4 @@
+import { isDraftKey } from './drafts.ts'
 import { forgetHeld } from './held-decisions.ts'
 import { createListeners } from './listeners.ts'
 
@@ -73,7 +74,7 @@ export function knowsPasswordOf(passwordChangedAt: string | undefined): void {
 export function expire(why = 'time'): void {
   localStorage.setItem(endedKey, why)
   for (const key of Object.keys(sessionStorage))
-    if (key !== ownerKey && !key.startsWith('assistant-platform.draft.')) sessionStorage.removeItem(key)
+    if (key !== ownerKey && !isDraftKey(key)) sessionStorage.removeItem(key)
   end()
 }
 

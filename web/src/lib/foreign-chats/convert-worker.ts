@@ -2,7 +2,7 @@ import { archiveOf, type Names } from './archive.ts'
 import { type ForeignSource, type LeftOut, limits, nothingLeftOut } from './chat.ts'
 import { picturesIn, readPictures } from './pictures.ts'
 import { readExport } from './read.ts'
-import { type Entry, isZip, textsIn } from './zip.ts'
+import { type Entry, entriesOf, isZip, textsIn } from './zip.ts'
 
 export interface ConvertRequest {
   file: File
@@ -57,9 +57,12 @@ interface Given {
 async function valueOf(file: File): Promise<Given | Extract<ConvertAnswer, { problem: unknown }>> {
   const isArchive = await isZip(file)
   if (!isArchive && file.size > limits.fileBytes) return { problem: 'tooLarge' }
+  let entries: Entry[] = []
   let texts: string[]
   try {
-    texts = isArchive ? await textsIn(file, chatFiles, limits.fileBytes) : [await file.text()]
+    if (isArchive) entries = await entriesOf(file)
+    const ofChats = entries.filter(({ name }) => chatFiles.test(name))
+    texts = isArchive ? await textsIn(file, ofChats, limits.fileBytes) : [await file.text()]
   } catch (error) {
     return { problem: error instanceof RangeError ? 'tooLarge' : 'zip' }
   }
@@ -67,7 +70,7 @@ async function valueOf(file: File): Promise<Given | Extract<ConvertAnswer, { pro
   try {
     const values = texts.map((text): unknown => JSON.parse(text))
     const value = values.length === 1 ? values[0] : values.flat()
-    return { value, pictures: isArchive ? await picturesIn(file) : new Map() }
+    return { value, pictures: picturesIn(entries) }
   } catch {
     return { problem: 'json' }
   }

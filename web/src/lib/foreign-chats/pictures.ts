@@ -1,13 +1,13 @@
 import { type ForeignChat, type LeftOut, type Picture, limits } from './chat.ts'
-import { type Entry, bytesOf, entriesOf } from './zip.ts'
+import { type Entry, bytesOf } from './zip.ts'
 
 /** How ChatGPT names the files of its archive: `file-Ab12-photo.png`, `file_00ab-sanitized.webp`. */
 const fileName = /(?:^|\/)(file[-_][A-Za-z0-9]+)(?:[-.][^/]*)?$/
 
 /** The files of an archive of ChatGPT by the ids with which its messages name them. */
-export async function picturesIn(archive: Blob): Promise<Map<string, Entry>> {
+export function picturesIn(entries: Entry[]): Map<string, Entry> {
   const named = new Map<string, Entry>()
-  for (const entry of await entriesOf(archive)) {
+  for (const entry of entries) {
     const id = fileName.exec(entry.name)?.[1]
     if (id !== undefined) named.set(id, entry)
   }

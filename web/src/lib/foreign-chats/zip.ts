@@ -18,11 +18,10 @@ export async function isZip(file: Blob): Promise<boolean> {
 }
 
 /**
- * The texts of the files whose names match, in the order of their names. Only these are read, however large the archive
- * is. Throws a RangeError if they hold more than `maxBytes`, whatever the archive says of them.
+ * The texts of these files, in the order of their names. Only these are read, however large the archive is. Throws a
+ * RangeError if they hold more than `maxBytes`, whatever the archive says of them.
  */
-export async function textsIn(archive: Blob, names: RegExp, maxBytes: number): Promise<string[]> {
-  const entries = (await entriesOf(archive)).filter(({ name }) => names.test(name))
+export async function textsIn(archive: Blob, entries: Entry[], maxBytes: number): Promise<string[]> {
   const texts: string[] = []
   let left = maxBytes
   for (const entry of entries.toSorted((a, b) => a.name.localeCompare(b.name, 'en'))) {
