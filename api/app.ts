@@ -188,7 +188,7 @@ export async function buildApp(deps: AppDeps) {
   installIdempotency(app, deps.services.idempotency)
   // The scopes of static pages have the hooks that were added before.
   const adminGuesses = await installRateLimits(app, settings, deps.rateCounter)
-  await installOpenApi(app, { ...settings, whenAsked: settings.noteProblem !== undefined })
+  await installOpenApi(app, settings)
   const { models } = deps.services
   await installConsole(app, { ...settings, suggests: () => models.current().smallModel !== undefined })
   installAuthentication(app, { ...deps.services, adminGuesses })

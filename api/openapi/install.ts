@@ -10,15 +10,10 @@ import { apiDescription, parameterTexts, tagTexts } from './texts.ts'
 interface Addresses {
   baseUrl: string
   stagingUrl: string
-  /** Make the document when it is asked for. Tests start many services, few of which are asked. */
-  whenAsked?: boolean
 }
 
 /** Serves `/openapi.json`, made from the schemas of the routes, `/docs` to try it out and `/redoc` to read it. */
-export async function installOpenApi(
-  app: FastifyInstance,
-  { baseUrl, stagingUrl, whenAsked = false }: Addresses,
-): Promise<void> {
+export async function installOpenApi(app: FastifyInstance, { baseUrl, stagingUrl }: Addresses): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -50,21 +45,20 @@ export async function installOpenApi(
     transformObject: (document) =>
       'openapiObject' in document ? nameComponents(document.openapiObject, eventComponents) : document.swaggerObject,
   })
-  serveDocument(app, whenAsked)
+  serveDocument(app)
   await installReadingPages(app)
 }
 
-/** Made once, when the server begins to listen: it takes as long as a tenth of a start, and anybody may ask for it. */
-function serveDocument(app: FastifyInstance, whenAsked: boolean): void {
+/**
+ * Made at the first request: it takes as long as a third of a start, and few processes are asked. It names the addresses
+ * in the settings, so it is not a part of the bundle.
+ */
+function serveDocument(app: FastifyInstance): void {
   let made: { body: Buffer; etag: string } | undefined
   const make = () => {
     const body = Buffer.from(JSON.stringify(app.swagger()))
     return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` }
   }
-  app.addHook('onListen', (done) => {
-    if (!whenAsked) made ??= make()
-    done()
-  })
   const config = { isStaticPage: true, limits: ['anonymous_client'] } as const
   app.get('/openapi.json', { config, schema: { hide: true } }, (request, reply) => {
     made ??= make()
