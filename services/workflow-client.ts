@@ -30,8 +30,8 @@ export type WorkflowState =
   | { status: 'completed' | 'broken_off'; closedAt: Date | undefined }
 
 /**
- * Calls any workflow by its contract. Every call ends within the deadline of the settings, and throws `unavailable` if
- * Temporal has not answered by then: Temporal may have accepted it all the same.
+ * Calls any workflow by its contract. Every call ends: it throws `unavailable` when Temporal is silent for the time of
+ * the settings, or lives and has not answered in three times that. Temporal may have accepted it all the same.
  */
 export interface WorkflowClient {
   /** Starts the workflow, or joins the one that runs under its id. Resolves as soon as the start is durable. */

@@ -81,7 +81,7 @@ export const serverSettings = {
   dependencyTimeoutSeconds: integer(
     'DEPENDENCY_TIMEOUT_SECONDS',
     [1, 300],
-    'Requests wait so long for a server that is unreachable or does not answer.',
+    'Requests wait so long for a server that is unreachable or silent, and longer for a slow one.',
     { default: 10 },
   ),
   schemaWaitSeconds: integer('SCHEMA_WAIT_SECONDS', [0, 86_400], 'A starting process waits so long for migrations.', {

@@ -9,7 +9,7 @@ import {
 } from '@temporalio/client'
 import { type AppError, invalidInput } from '../../domain/errors.ts'
 import type { Settings } from '../config.ts'
-import { isUnanswered, unavailable } from './unanswered.ts'
+import { createPatientCalls } from './patient-calls.ts'
 
 /** Owners that one query names; each id has at most 128 characters. */
 const ownersOfQuery = 50
@@ -32,24 +32,19 @@ interface Wanted extends Omit<ScheduleOptions, 'scheduleId'> {
   isKnown: boolean
 }
 
-/** The schedules at Temporal whose ids begin with a prefix. Every call ends within the deadline of the settings. */
+/** The schedules at Temporal whose ids begin with a prefix. Calls wait as those of workflows do. */
 export function temporalSchedules(
   client: Client,
-  { dependencyTimeoutSeconds }: Pick<Settings, 'dependencyTimeoutSeconds'>,
+  settings: Pick<Settings, 'dependencyTimeoutSeconds'>,
   { prefix, at }: Kind,
 ) {
-  async function withDeadline<T>(call: () => Promise<T>): Promise<T> {
-    try {
-      return await client.withDeadline(Date.now() + dependencyTimeoutSeconds * 1000, call)
-    } catch (error) {
-      throw isUnanswered(error) ? unavailable(error) : error
-    }
-  }
+  const callOf = createPatientCalls(settings)
+  const patiently = <T>(ask: () => Promise<T>): Promise<T> => callOf(client, ask)
 
   /** Undefined if there is no such schedule. */
   async function ifThere<T>(id: string, call: (handle: ScheduleHandle) => Promise<T>): Promise<T | undefined> {
     try {
-      return await withDeadline(() => call(client.schedule.getHandle(prefix + id)))
+      return await patiently(() => call(client.schedule.getHandle(prefix + id)))
     } catch (error) {
       if (error instanceof ScheduleNotFoundError) return undefined
       throw error
@@ -93,7 +88,7 @@ export function temporalSchedules(
   return {
     /** Makes the schedule at Temporal what is wanted. */
     put: (wanted: Wanted): Promise<void> =>
-      withDeadline(async () => {
+      patiently(async () => {
         try {
           await createOrUpdate(wanted)
         } catch (error) {
@@ -114,7 +109,7 @@ export function temporalSchedules(
     async idsOf(owner: keyof typeof attributeOf, owners: string[]): Promise<string[]> {
       const ids: string[] = []
       for (let start = 0; start < owners.length; start += ownersOfQuery)
-        await withDeadline(async () => {
+        await patiently(async () => {
           // Ids that clients choose have no quotation marks.
           const named = owners.slice(start, start + ownersOfQuery).map((id) => `"${id}"`)
           const query = `${attributeOf[owner]} IN (${named.join(', ')})`

@@ -30,6 +30,7 @@ import type {
   WorkflowState,
 } from '../../services/workflow-client.ts'
 import type { Settings } from '../config.ts'
+import { createPatientCalls } from './patient-calls.ts'
 import { isUnanswered, unavailable } from './unanswered.ts'
 
 /** Calls Temporal; all calls of workflows go through it. */
@@ -37,15 +38,8 @@ export function createWorkflowClient(
   { client, eagerClient }: { client: Client; eagerClient(): Client | undefined },
   settings: Pick<Settings, 'dependencyTimeoutSeconds'> & StartSettings,
 ): WorkflowClient {
-  async function withDeadline<T>(call: () => Promise<T>, by: Client = client): Promise<T> {
-    try {
-      return await by.withDeadline(Date.now() + settings.dependencyTimeoutSeconds * 1000, call)
-    } catch (error) {
-      throw isUnanswered(error) ? unavailable(error) : error
-    }
-  }
-
-  const connection = { client, withDeadline }
+  const call = createPatientCalls(settings)
+  const connection: Connection = { client, patiently: (ask, by = client) => call(by, ask) }
   return {
     ...createStarts({ ...connection, eagerClient, settings }),
     ...createMessages(connection),
@@ -55,7 +49,7 @@ export function createWorkflowClient(
 
 interface Connection {
   client: Client
-  withDeadline<T>(call: () => Promise<T>, by?: Client): Promise<T>
+  patiently<T>(ask: () => Promise<T>, by?: Client): Promise<T>
 }
 
 type StartSettings = Pick<Settings, 'taskQueuePrefix' | 'runTaskTimeoutSeconds'>
@@ -81,12 +75,12 @@ function optionsOf<Start, Input>(
 
 type Starts = 'start' | 'startNew' | 'signalWithStart' | 'updateWithStart'
 
-function createStarts({ client, eagerClient, withDeadline, settings }: StartConnection): Pick<WorkflowClient, Starts> {
+function createStarts({ client, eagerClient, patiently, settings }: StartConnection): Pick<WorkflowClient, Starts> {
   return {
     async start<Start>(contract: Startable<Start>, start: NoInfer<Start>): Promise<void> {
       const options = { ...optionsOf(settings, contract, start), workflowIdConflictPolicy: 'USE_EXISTING' as const }
       try {
-        await withDeadline(() => client.workflow.start(contract.type.name, options))
+        await patiently(() => client.workflow.start(contract.type.name, options))
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
       }
@@ -105,7 +99,7 @@ function createStarts({ client, eagerClient, withDeadline, settings }: StartConn
       }
       const starter = eager ?? client
       try {
-        const handle = await withDeadline(() => starter.workflow.start(contract.type.name, options), starter)
+        const handle = await patiently(() => starter.workflow.start(contract.type.name, options), starter)
         return handle.eagerlyStarted ? 'eager' : 'started'
       } catch (error) {
         if (error instanceof WorkflowExecutionAlreadyStartedError) return 'already_running'
@@ -121,7 +115,7 @@ function createStarts({ client, eagerClient, withDeadline, settings }: StartConn
     ): Promise<void> {
       const signalArgs: unknown[] = args
       const options = { ...optionsOf(settings, contract, start), signal: contract.signals[name].name, signalArgs }
-      await withDeadline(() => client.workflow.signalWithStart(contract.type.name, options))
+      await patiently(() => client.workflow.signalWithStart(contract.type.name, options))
     },
 
     updateWithStart<Start, All extends Messages<All, UpdateDefinition<unknown, unknown[]>>, Name extends keyof All>(
@@ -136,13 +130,13 @@ function createStarts({ client, eagerClient, withDeadline, settings }: StartConn
       })
       const update = contract.updates[name].name
       return outcomeOf(
-        withDeadline(() => client.workflow.executeUpdateWithStart(update, { startWorkflowOperation, args })),
+        patiently(() => client.workflow.executeUpdateWithStart(update, { startWorkflowOperation, args })),
       )
     },
   }
 }
 
-function createMessages({ client, withDeadline }: Connection): Pick<WorkflowClient, 'signal' | 'update' | 'query'> {
+function createMessages({ client, patiently }: Connection): Pick<WorkflowClient, 'signal' | 'update' | 'query'> {
   return {
     async signal<Key, All extends Messages<All, SignalDefinition<unknown[]>>, Name extends keyof All>(
       contract: Addressed<Key> & { signals: All },
@@ -151,7 +145,7 @@ function createMessages({ client, withDeadline }: Connection): Pick<WorkflowClie
       ...args: ArgsOf<All[Name]>
     ): Promise<boolean> {
       const handle = client.workflow.getHandle(contract.id(key))
-      return wasFound(withDeadline(() => handle.signal(contract.signals[name].name, ...args)))
+      return wasFound(patiently(() => handle.signal(contract.signals[name].name, ...args)))
     },
 
     update<Key, All extends Messages<All, UpdateDefinition<unknown, unknown[]>>, Name extends keyof All>(
@@ -162,7 +156,7 @@ function createMessages({ client, withDeadline }: Connection): Pick<WorkflowClie
     ): Promise<UpdateOutcome<AnswerOf<All[Name]>>> {
       const handle = client.workflow.getHandle(contract.id(key))
       const update = contract.updates[name].name
-      return outcomeOf(withDeadline(() => handle.executeUpdate(update, { args: [message] })))
+      return outcomeOf(patiently(() => handle.executeUpdate(update, { args: [message] })))
     },
 
     async query<Key, All extends Messages<All, QueryDefinition<unknown>>, Name extends keyof All>(
@@ -172,7 +166,7 @@ function createMessages({ client, withDeadline }: Connection): Pick<WorkflowClie
     ): Promise<AnswerOf<All[Name]> | undefined> {
       const handle = client.workflow.getHandle(contract.id(key))
       try {
-        return await withDeadline(() => handle.query(contract.queries[name].name))
+        return await patiently(() => handle.query(contract.queries[name].name))
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return undefined
         throw error
@@ -181,7 +175,7 @@ function createMessages({ client, withDeadline }: Connection): Pick<WorkflowClie
   }
 }
 
-function createStates({ client, withDeadline }: Connection): Pick<WorkflowClient, 'result' | 'state' | 'terminate'> {
+function createStates({ client, patiently }: Connection): Pick<WorkflowClient, 'result' | 'state' | 'terminate'> {
   return {
     async result<Key, Result>(
       contract: Addressed<Key> & { type: WorkflowType<never, Result> },
@@ -203,7 +197,7 @@ function createStates({ client, withDeadline }: Connection): Pick<WorkflowClient
     async state<Key>(contract: Addressed<Key>, key: NoInfer<Key>): Promise<WorkflowState> {
       const handle = client.workflow.getHandle(contract.id(key))
       try {
-        const { status, closeTime, typedSearchAttributes } = await withDeadline(() => handle.describe())
+        const { status, closeTime, typedSearchAttributes } = await patiently(() => handle.describe())
         if (status.name === 'RUNNING')
           return { status: 'running', runId: typedSearchAttributes.get(searchAttributeKey('AgentRunId')) }
         return { status: status.name === 'COMPLETED' ? 'completed' : 'broken_off', closedAt: closeTime }
@@ -215,7 +209,7 @@ function createStates({ client, withDeadline }: Connection): Pick<WorkflowClient
 
     terminate<Key>(contract: Addressed<Key>, key: NoInfer<Key>, reason: string): Promise<boolean> {
       const handle = client.workflow.getHandle(contract.id(key))
-      return wasFound(withDeadline(() => handle.terminate(reason)))
+      return wasFound(patiently(() => handle.terminate(reason)))
     },
   }
 }

@@ -105,14 +105,14 @@ export function createHandOver(deps: HandOverDeps) {
     const ended = await endRun(deps, run, notStartedError, { only: 'unbegun', isSettled: true })
     if (ended === null && (await ofThreads.exists(run))) return 'started'
     await deps.budgetCounting.giveBack(run)
-    throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
+    throw new AppError('unavailable', 'The run could not be started. Try again.', { cause, retryAfterSeconds: 5 })
   }
 
   return {
     /**
      * Passes a run to its thread's workflow, which is started if it does not run; `taskTimeoutMs` is the timeout of a new
      * workflow's tasks, by default the configured one. Temporal's client tries again while the server is away, until the
-     * deadline of the call. Safe to repeat.
+     * end of the call. Safe to repeat.
      */
     enqueue,
 

@@ -119,7 +119,7 @@ describe('the first step of a run', () => {
     const talk = await conversation(service)
     proxy.swallow()
     const refused = await talk.client.fetch('POST', '/runs/stream', talk.payload('Refused'))
-    expect(refused.status).toBe(503)
+    expect([refused.status, await refused.text()]).toEqual([503, expect.stringContaining('could not be started')])
     expect(await storedRun(talk.threadId)).toMatchObject({ status: 'error', error: { type: 'unavailable' } })
     proxy.restore()
     expect(await talk.stream('Next')).toMatchObject({ end: 'end' })
