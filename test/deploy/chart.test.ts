@@ -45,8 +45,15 @@ describe('the chart', () => {
   }, 1_800_000)
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  const render = (...options: string[]) =>
-    runProgram(helm, ['template', 'assistants', chart, '--kube-version', `${kubernetes}.0`, ...options])
+  const template = ['template', 'assistants', chart, '--kube-version', `${kubernetes}.0`]
+  const rendered = new Map<string, Promise<string>>()
+  /** Each set of options once. */
+  function render(...options: string[]): Promise<string> {
+    const key = options.join(' ')
+    const result = rendered.get(key) ?? runProgram(helm, [...template, ...options])
+    rendered.set(key, result)
+    return result
+  }
   const documents = (text: string) => text.split(/^---$/m).filter((part) => /^kind:/m.test(part))
   const kindOf = (document: string) => /^kind: (\w+)/m.exec(document)?.[1] ?? ''
   const isOfKubernetes = (document: string) => !/^apiVersion: (keda\.sh|monitoring\.coreos\.com)\//m.test(document)
@@ -73,9 +80,9 @@ describe('the chart', () => {
 
   it('renders valid Kubernetes resources, with its defaults and with all options', async () => {
     for (const options of [[], everything]) {
-      const rendered = await render(...options)
-      const checked = await validate(rendered)
-      const count = documents(rendered).filter(isOfKubernetes).length
+      const resources = await render(...options)
+      const checked = await validate(resources)
+      const count = documents(resources).filter(isOfKubernetes).length
       expect(checked.match(/ passed for resource /g) ?? []).toHaveLength(count)
       expect(count).toBeGreaterThan(8)
     }
@@ -89,7 +96,7 @@ describe('the chart', () => {
     )
     for (const options of [everything, unversioned])
       expect((await validateCustom(await render(...options))).match(/: valid$/gm)).toHaveLength(3)
-    const rendered = await render(...everything)
+    const resources = await render(...everything)
     for (const [right, wrong, reason] of [
       ['minReplicaCount', 'minReplicas', /'minReplicas' was unexpected/],
       ['targetQueueSize: "50"', 'targetQueueSize: 50', /50 is not of type 'string'/],
@@ -97,8 +104,8 @@ describe('the chart', () => {
       ['interval: 15s', 'interval: soon', /'soon' does not match/],
       ['monitoring.coreos.com/v1', 'monitoring.coreos.com/v2', /no CRD describes it/],
     ] as const) {
-      const changed = rendered.replace(right, wrong)
-      expect(changed).not.toBe(rendered)
+      const changed = resources.replace(right, wrong)
+      expect(changed).not.toBe(resources)
       await expect(validateCustom(changed)).rejects.toThrow(reason)
     }
   })
