@@ -151,13 +151,18 @@ export const unprocessed = {
   embedded: 0,
 } as const satisfies Partial<FileRecord>
 
+/** What a new record begins with: hidden, and not yet processed. */
+export const newFile = (now: Date) => ({
+  status: 'uploading' as const,
+  ...unprocessed,
+  created_at: now,
+  updated_at: now,
+})
+
 /** A file whose bytes are still to come, to be stored at `blobId`. */
 export const arrivingFile = (blobId: string, now: Date) => ({
   size: 0,
   sha256: '',
   blob_id: blobId,
-  status: 'uploading' as const,
-  ...unprocessed,
-  created_at: now,
-  updated_at: now,
+  ...newFile(now),
 })

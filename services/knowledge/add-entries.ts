@@ -3,7 +3,7 @@ import { newId } from '../../domain/ids.ts'
 import { toJsonText } from '../../domain/json.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
-import { type FileRecord, unprocessed } from '../../domain/records/file.ts'
+import { type FileRecord, newFile } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import { parentsRemain } from '../parents.ts'
 import { assistantStore } from '../stores/assistants.ts'
@@ -123,13 +123,13 @@ export function createAddEntries({ collections, vectors, startIngestion, canEmbe
   }
 }
 
+/** Its bytes are those of the source. */
 function newEntry(
   store: VectorStoreRecord,
   source: FileRecord,
   { attributes, chunking }: NewEntry,
   { ingestionId, order }: Place,
 ): EntryRecord {
-  const now = new Date()
   return {
     _id: newId(),
     assistant_id: store._id,
@@ -144,9 +144,6 @@ function newEntry(
     size: source.size,
     sha256: source.sha256,
     blob_id: source.blob_id,
-    status: 'uploading',
-    ...unprocessed,
-    created_at: now,
-    updated_at: now,
+    ...newFile(new Date()),
   }
 }

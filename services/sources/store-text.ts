@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import { type FileRecord, unprocessed } from '../../domain/records/file.ts'
+import { type FileRecord, newFile } from '../../domain/records/file.ts'
 import type { SourcePageRecord, SourceRecord } from '../../domain/records/source.ts'
 import { addressName } from '../../domain/sources/addresses.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
@@ -50,7 +50,6 @@ export async function storeText(
 ): Promise<FileRecord> {
   const files = fileStore(collections)
   await storageQuota.requireRoom(source.user_id, text.body.length)
-  const now = new Date()
   const record: FileRecord = {
     _id: newId(),
     assistant_id: source.assistant_id,
@@ -68,10 +67,7 @@ export async function storeText(
     size: text.body.length,
     sha256: hashOf(text.body),
     blob_id: blobs.newBlobId(),
-    status: 'uploading',
-    ...unprocessed,
-    created_at: now,
-    updated_at: now,
+    ...newFile(new Date()),
   }
   // First the page, so that the sweep of the source's files finds none that no page names.
   await sourcePageStore(collections).noteText(page, {
