@@ -107,6 +107,20 @@ export class AppError extends Error {
   }
 }
 
+export function isNotFound(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'not_found'
+}
+
+/** Undefined in place of the error `not_found`. */
+export async function ifFound<T>(result: Promise<T>): Promise<T | undefined> {
+  try {
+    return await result
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
 /** A 422 that names one member, for rules that a JSON schema cannot state. */
 export function invalidInput(loc: (string | number)[], msg: string, type = 'value_error'): AppError {
   return new AppError('invalid_input', msg, { fields: [{ loc, msg, type }] })

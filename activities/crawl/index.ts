@@ -1,6 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity'
 import type { CrawlStepInput, CrawlStepResult } from '../../domain/contracts/crawl.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, isNotFound } from '../../domain/errors.ts'
 import { type CrawlPagesDeps, crawlPages } from '../../services/sources/crawl-pages.ts'
 import { beginCrawl, finishCrawl, settlePages } from '../../services/sources/crawl.ts'
 import { type DeleteSourceDeps, deleteSource } from '../../services/sources/delete-source.ts'
@@ -29,7 +29,7 @@ export function createCrawlActivities(deps: CrawlActivityDeps) {
         return await crawlPages(deps, input, cancellationSignal())
       } catch (error) {
         // The source or its assistant was deleted under it.
-        if (error instanceof AppError && error.code === 'not_found') return 'gone'
+        if (isNotFound(error)) return 'gone'
         throw error
       }
     }),

@@ -1,3 +1,5 @@
+import type { ObjectUpload } from '../../services/object-store.ts'
+
 /** A blob as the places of bytes know it. */
 export interface PlacedBlob {
   /** 24 hexadecimal digits, which begin with the time of its making in seconds. */
@@ -12,19 +14,12 @@ export interface BytesWanted {
   chunkSize: number
 }
 
-/** Where the bytes of a blob are being written. The methods are those of `ObjectUpload`. */
-export interface BytesWriter {
-  add(bytes: Buffer): Promise<void>
-  complete(): Promise<void>
-  abandon(): Promise<void>
-}
-
 /** A place for the bytes of blobs. Their documents, which say what belongs to whom, stay in the database. */
 export interface BlobLocation {
   /** What the documents call it: `database`, or bucket and prefix as `s3://bucket/prefix`. */
   readonly name: string
   readonly pieceBytes: number
-  write(blob: PlacedBlob): BytesWriter
+  write(blob: PlacedBlob): ObjectUpload
   /** The bytes from `from` on. Fails with `internal` if some are missing. */
   read(blob: PlacedBlob, wanted: BytesWanted): AsyncGenerator<Uint8Array>
   /** Removes everything of the blobs, and makes sure of it. */

@@ -1,6 +1,7 @@
 import mongoose from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
-import type { BlobLocation, BytesWanted, BytesWriter, PlacedBlob } from './blob-bytes.ts'
+import type { ObjectUpload } from '../../services/object-store.ts'
+import type { BlobLocation, BytesWanted, PlacedBlob } from './blob-bytes.ts'
 
 const { Binary, ObjectId } = mongoose.mongo
 type ObjectId = mongoose.mongo.ObjectId
@@ -46,7 +47,7 @@ export function createPieceLocation(pieces: mongoose.mongo.Collection<Piece>): B
 }
 
 /** One piece is being stored while the next arrives. */
-function writePieces(pieces: mongoose.mongo.Collection<Piece>, id: ObjectId): BytesWriter {
+function writePieces(pieces: mongoose.mongo.Collection<Piece>, id: ObjectId): ObjectUpload {
   let n = 0
   let storing: Promise<unknown> = Promise.resolve()
   return {

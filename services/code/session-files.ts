@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers'
-import { AppError } from '../../domain/errors.ts'
+import { ifFound } from '../../domain/errors.ts'
 import { sessionPath } from '../../domain/session-path.ts'
 import type { Collections } from '../collections.ts'
 import type { ProjectFiles } from '../knowledge/project-files.ts'
@@ -65,7 +65,7 @@ export async function namesOfProjectFiles(
   caller: Caller,
   fileIds: string[],
 ): Promise<string[]> {
-  const found = await Promise.all(fileIds.map((fileId) => unlessGone(projectFiles.find(caller, fileId))))
+  const found = await Promise.all(fileIds.map((fileId) => ifFound(projectFiles.find(caller, fileId))))
   return found.flatMap((file) => (file === undefined ? [] : (sessionPath(file.name) ?? [])))
 }
 
@@ -87,17 +87,9 @@ async function fileOfProject(
   caller: Caller,
   fileId: string,
 ): Promise<Listed | undefined> {
-  const file = await unlessGone(projectFiles.find(caller, fileId))
+  const file = await ifFound(projectFiles.find(caller, fileId))
   const path = file && sessionPath(file.name)
   if (file === undefined || path === undefined) return undefined
   const { size, sha256 } = file
   return { path, size, sha256, read: async () => buffer((await projectFiles.content(caller, fileId)).bytes) }
-}
-
-/** A file that was deleted since it was named is left out. */
-async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
-  return found.catch((error: unknown) => {
-    if (error instanceof AppError && error.code === 'not_found') return undefined
-    throw error
-  })
 }

@@ -175,7 +175,7 @@ function withoutRoot(counts: StoreCounts, { kind }: DeletionInput): StoreCounts 
   return { ...counts, [name]: Math.max(0, (counts[name] ?? 0) - 1) }
 }
 
-interface MarkDeps {
+interface OwnersDeps {
   collections: OwnerCollections
   transaction: RunInTransaction
 }
@@ -188,7 +188,7 @@ interface MarkDeps {
  * has created again.
  */
 export async function setDeletionMarkers(
-  { collections, transaction }: MarkDeps,
+  { collections, transaction }: OwnersDeps,
   target: DeletionTarget,
   how: { condition: DeletionCondition } | 'again',
   first?: () => Promise<void>,
@@ -221,11 +221,6 @@ function dueUnder({ inactiveSince, unverifiedSince }: DeletionCondition): object
     ...(unverifiedSince === undefined ? {} : { verified: false, created_at: { $lt: new Date(unverifiedSince) } }),
   }
   return { $or: [{ deleting: true }, condition] }
-}
-
-interface OwnersDeps {
-  collections: OwnerCollections
-  transaction: RunInTransaction
 }
 
 const batchSize = 200

@@ -1,5 +1,5 @@
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, ifFound } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
 import { type FolderRecord, folderLimits } from '../../domain/records/folder.ts'
@@ -141,9 +141,10 @@ export function createFolders({ collections, transaction, vectorStores, entries,
       const folder = await find(caller, folderId)
       const shelf = await storeOf(folder)
       if (shelf !== undefined) {
+        // An earlier attempt may have removed some.
         for (const ids of await ownFiles(caller, shelf))
-          await Promise.all(ids.map((id) => projectFiles.remove(caller, id).catch(ignoreMissing)))
-        await vectorStores.remove(caller, shelf._id).catch(ignoreMissing)
+          await Promise.all(ids.map((id) => ifFound(projectFiles.remove(caller, id))))
+        await ifFound(vectorStores.remove(caller, shelf._id))
       }
       if (!(await store.removeOwned(caller.userId, folderId))) throw missing()
       await threadStore(collections).leaveFolder(caller.userId, folderId)
@@ -190,9 +191,4 @@ const missing = () => new AppError('not_found', 'There is no such folder.')
 function present(folder: FolderRecord | null): FolderRecord {
   if (folder === null) throw missing()
   return folder
-}
-
-/** An earlier attempt has removed it. */
-function ignoreMissing(error: unknown): void {
-  if (!(error instanceof AppError && error.code === 'not_found')) throw error
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors.ts'
+import { AppError, isNotFound } from '../../domain/errors.ts'
 import type { MemoryRecord } from '../../domain/records/memory.ts'
 import type { ChangeFact } from './change-fact.ts'
 import type { EraseFact } from './erase-fact.ts'
@@ -38,7 +38,7 @@ export function createReleaseFacts({ store, changeFact, eraseFact }: ReleaseFact
       await changeFact(fact, { project_id: null, assistant_id: null }).catch(async (error: unknown) => {
         // All of his assistants know it already.
         if (error instanceof AppError && error.code === 'conflict') await erase(fact)
-        else if (!(error instanceof AppError && error.code === 'not_found')) throw error
+        else if (!isNotFound(error)) throw error
       })
     }
   }

@@ -6,7 +6,7 @@ import {
   inputEntry,
   toolsEntry,
 } from '../../domain/contracts/thread.ts'
-import { AppError } from '../../domain/errors.ts'
+import { isNotFound } from '../../domain/errors.ts'
 import { laterId, zeroId } from '../../domain/ids.ts'
 import { messagesFromJson } from '../../domain/messages.ts'
 import { isModelFailureType } from '../../domain/model-failure.ts'
@@ -55,7 +55,7 @@ export async function settleRun(
       await part(deps, run, step, shown)
     } catch (cause) {
       // If the thread is gone, there is nothing to store.
-      if (cause instanceof AppError && cause.code === 'not_found') continue
+      if (isNotFound(cause)) continue
       if (!endAnyway) throw cause
       deps.onError(cause)
     }

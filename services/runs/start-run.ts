@@ -1,5 +1,5 @@
 // Before a change: docs/traps.md, Temporal.
-import { AppError } from '../../domain/errors.ts'
+import { AppError, isNotFound } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { messagesToJson } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -131,7 +131,7 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
         const { run, isHere, confirmed } = await start(prepared, runId)
         if (!isHere) await confirmed
         confirmed.catch((error: unknown) => {
-          if (!(error instanceof AppError && error.code === 'not_found')) deps.onError(error)
+          if (!isNotFound(error)) deps.onError(error)
         })
         return { run, feed }
       } catch (error) {

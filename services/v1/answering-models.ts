@@ -1,4 +1,4 @@
-import { AppError, invalidInput } from '../../domain/errors.ts'
+import { AppError, invalidInput, ifFound } from '../../domain/errors.ts'
 import { isGeneratedId } from '../../domain/ids.ts'
 import type { AssistantRecord, GatewayRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
@@ -35,10 +35,7 @@ interface AnsweringModelsDeps {
  */
 export function createAnsweringModels({ assistants, gateway, listModels, models }: AnsweringModelsDeps) {
   return async (caller: Caller, name: string): Promise<AnsweringModel> => {
-    const byId = await assistants.readIn(caller, name).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === 'not_found') return undefined
-      throw error
-    })
+    const byId = await ifFound(assistants.readIn(caller, name))
     if (byId !== undefined) return { assistant: byId, model: undefined }
     const [byName, second] = await assistants.named(caller, name)
     if (second !== undefined)

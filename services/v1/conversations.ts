@@ -24,7 +24,7 @@ import { runStore } from '../stores/runs.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
 import type { EraseWhatWasSaid } from '../threads/erase-what-was-said.ts'
 import type { PendingInput, ThreadLog } from '../threads/log.ts'
-import { createReadItems } from './read-items.ts'
+import { createReadItems, type Included } from './read-items.ts'
 import { type FindItemsDeps, type InputEntry, createFindItems } from './responses/find-items.ts'
 import { conversationStore } from './store.ts'
 
@@ -35,17 +35,6 @@ interface ConversationsDeps extends RemoveItemDeps, FindItemsDeps {
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   settings: { baseUrl: string }
   deletions: { deleteThread(caller: Caller, threadId: string): Promise<DeletionResult> }
-}
-
-interface Included {
-  /** Results of searches are shown. */
-  results: boolean
-  /** And the addresses that a web search has found. */
-  sources?: boolean
-  /** And the probabilities of tokens. */
-  logprobs?: boolean
-  /** And what code has printed and drawn. */
-  outputs?: boolean
 }
 
 /** Where items come from, and the entry that they become. */

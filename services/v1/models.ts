@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors.ts'
+import { AppError, ifFound } from '../../domain/errors.ts'
 import { isGeneratedId } from '../../domain/ids.ts'
 import type { Assistants } from '../assistants/index.ts'
 import { type AllowancesNow, mayUseModel } from '../groups/allowances.ts'
@@ -58,10 +58,7 @@ export function createV1Models({ assistants, listModels, servedList, otherModels
     },
 
     async find(caller: Caller, id: string): Promise<NamedModel> {
-      const assistant = await assistants.readIn(caller, id).catch((error: unknown) => {
-        if (error instanceof AppError && error.code === 'not_found') return undefined
-        throw error
-      })
+      const assistant = await ifFound(assistants.readIn(caller, id))
       if (assistant !== undefined) return { id, createdAt: assistant.created_at, ownedBy: ownOwner }
       if (!otherModels.includes(id) && !mayUseModel(await allowances.of(caller.userId), id))
         throw unknownModel(id, ['path', 'model'])

@@ -22,7 +22,7 @@ interface ReadItemsDeps {
   settings: { baseUrl: string }
 }
 
-interface Included {
+export interface Included {
   /** Results of searches are shown. */
   results: boolean
   /** And the addresses that a web search has found. */

@@ -1,5 +1,5 @@
 import type { DeletionResult } from '../../domain/contracts/deletion.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, ifFound } from '../../domain/errors.ts'
 import { toJsonText } from '../../domain/json.ts'
 import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { Metadata } from '../../domain/metadata.ts'
@@ -79,9 +79,7 @@ export function createStoredCompletions(deps: StoredCompletionsDeps) {
     async remove(caller: Caller, runId: string): Promise<DeletionResult> {
       const run = await find(caller, runId)
       for (const { thread_id: threadId } of run.completion.others ?? [])
-        await deletions.deleteThread(caller, threadId).catch((error: unknown) => {
-          if (!(error instanceof AppError && error.code === 'not_found')) throw error
-        })
+        await ifFound(deletions.deleteThread(caller, threadId))
       return deletions.deleteThread(caller, run.thread_id)
     },
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors.ts'
+import { AppError, ifFound } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { VectorStoreRecord } from '../../domain/records/assistant.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
@@ -136,10 +136,7 @@ async function usable(
   caller: Caller,
   id: string,
 ): Promise<VectorStoreRecord | undefined> {
-  const store = await vectorStores.find(caller, id).catch((error: unknown) => {
-    if (error instanceof AppError && error.code === 'not_found') return undefined
-    throw error
-  })
+  const store = await ifFound(vectorStores.find(caller, id))
   return store === undefined || isExpired(store) ? undefined : store
 }
 

@@ -2,7 +2,7 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import { AppError } from '../../../domain/errors.ts'
+import { AppError, isNotFound } from '../../../domain/errors.ts'
 import type { McpHost } from '../../../services/mcp/hosts.ts'
 import { AskArguments, SearchArguments, defaultPassages, toolsOf } from './tools.ts'
 
@@ -72,9 +72,7 @@ export async function createMcpServer({ host, about, ask }: ServerOptions): Prom
       const place = placeOf(uri)
       if (place === undefined) throw refuse(notFound, 'There is no such resource.')
       const { text, next } = await files.text(place.fileId, place.from).catch((error: unknown) => {
-        throw error instanceof AppError && error.code === 'not_found'
-          ? refuse(notFound, 'There is no such resource.')
-          : error
+        throw isNotFound(error) ? refuse(notFound, 'There is no such resource.') : error
       })
       const more = next === undefined ? '' : `\n\n[The text goes on at ${uriOf(place.fileId, next)}]`
       return { contents: [{ uri, mimeType: 'text/plain', text: `${text}${more}` }] }

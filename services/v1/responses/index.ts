@@ -1,7 +1,7 @@
 import type { AssistantSettings, ToolSetting } from '../../../domain/assistant-config.ts'
 import type { DeletionResult } from '../../../domain/contracts/deletion.ts'
 import { foldMessages, notifiedDecisions } from '../../../domain/conversation.ts'
-import { AppError, invalidInput } from '../../../domain/errors.ts'
+import { AppError, invalidInput, isNotFound } from '../../../domain/errors.ts'
 import { newId } from '../../../domain/ids.ts'
 import { checkMessageSize, maxMessageBytes } from '../../../domain/message-size.ts'
 import { type Message, type ToolCall, messagesFromJson } from '../../../domain/messages.ts'
@@ -31,7 +31,7 @@ import type { ScanLog } from '../../threads/log-scan.ts'
 import type { Tools } from '../../tools/index.ts'
 import type { AnsweringModel } from '../answering-models.ts'
 import { type Containers, containerLimits } from '../containers.ts'
-import { type PartSourcesDeps } from '../part-sources.ts'
+import type { PartSourcesDeps } from '../part-sources.ts'
 import { responseStore } from '../store.ts'
 import { allowedCallPrefix, createClaimCalls, settingsOfServer } from './approvals.ts'
 import { inputAfterSummary, splitForSummary, summaryRequest } from './compaction.ts'
@@ -104,7 +104,7 @@ export function createResponses(deps: ResponsesDeps) {
   async function findPrevious(caller: Caller, previousId: string, held?: ReadonlySet<string>): Promise<ResponseRun> {
     const looking = held?.has(previousId) ? find(caller, previousId) : findStored(caller, previousId)
     const found = await looking.catch((error: unknown) => {
-      if (!(error instanceof AppError && error.code === 'not_found')) throw error
+      if (!isNotFound(error)) throw error
       throw new AppError('not_found', `There is no response ${previousId}.`, {
         fields: [{ loc: ['body', 'previous_response_id'], msg: error.message, type: 'previous_response_not_found' }],
       })
@@ -247,7 +247,7 @@ export function createResponses(deps: ResponsesDeps) {
     const files = await deps.containers.copiesOf(caller, fileIds, [...loc, 'container', 'file_ids'])
     if (id === undefined) return { files }
     const { thread } = await deps.containers.use(caller, id).catch((error: unknown) => {
-      if (!(error instanceof AppError && error.code === 'not_found')) throw error
+      if (!isNotFound(error)) throw error
       throw invalidInput([...loc, 'container'], error.message, 'not_found')
     })
     return { ...(thread.container === undefined ? { session: thread._id } : { container: thread._id }), files }

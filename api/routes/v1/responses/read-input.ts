@@ -8,6 +8,7 @@ import { codeToolName } from '../../../../domain/responses/written-files.ts'
 import type { InputEntry } from '../../../../services/v1/responses/index.ts'
 import type { InputItem, Part } from './input-schemas.ts'
 import { offeredName } from './offered-name.ts'
+import { required } from './read-tools.ts'
 
 type Loc = (string | number)[]
 
@@ -276,11 +277,6 @@ function partText({ type, text, refusal }: Part, loc: Loc): string {
   if (found !== undefined) return found
   if (textParts.has(type)) throw invalidInput([...loc, 'text'], 'is required', 'missing')
   throw invalidInput([...loc, 'type'], `${type} is not available here`, 'unsupported')
-}
-
-function required<T>(value: T | undefined, loc: Loc): T {
-  if (value === undefined) throw invalidInput(loc, 'is required', 'missing')
-  return value
 }
 
 function isPart(part: object): part is Part {
