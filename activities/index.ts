@@ -3,7 +3,9 @@ import type { DerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import type { Collections } from '../services/collections.ts'
 import type { Deletion } from '../services/deletion/index.ts'
 import type { Mailer } from '../services/mailer.ts'
-import { createAccountActivities } from './accounts/index.ts'
+import { createInvitationActivities } from './accounts/invitation.ts'
+import { createPasswordResetActivities } from './accounts/password-reset.ts'
+import { createVerificationActivities } from './accounts/verification.ts'
 import { type CleanupActivityDeps, createCleanupActivities } from './cleanup/index.ts'
 import { type CrawlActivityDeps, createCrawlActivities } from './crawl/index.ts'
 import { createDeletionActivities } from './deletion/index.ts'
@@ -19,7 +21,12 @@ export function createActivities(deps: ActivityDeps) {
   return {
     runs: createRunActivities(deps.steps, deps.suggestions),
     documents,
-    accounts: { ...createAccountActivities(deps), ...createFeedbackActivities(deps.feedback) },
+    accounts: {
+      ...createVerificationActivities(deps),
+      ...createPasswordResetActivities(deps),
+      ...createInvitationActivities(deps),
+      ...createFeedbackActivities(deps.feedback),
+    },
     deletions: {
       ...createDeletionActivities(deps.deletion),
       ...createCleanupActivities(deps.cleanup),

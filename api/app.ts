@@ -41,11 +41,9 @@ import { createUnreadAnswers } from './plugins/unread-answers.ts'
 import { installValidation } from './plugins/validation.ts'
 import { adminGroupRoutes } from './routes/admin/groups.ts'
 import { adminRoutes } from './routes/admin/index.ts'
-import { adminModelQuestionRoutes } from './routes/admin/model-questions.ts'
 import { adminModelRoutes } from './routes/admin/models.ts'
 import { adminOperationRoutes } from './routes/admin/operation.ts'
 import { adminSearchRoutes } from './routes/admin/search.ts'
-import { adminUserListRoutes } from './routes/admin/user-list.ts'
 import { adminUserRoutes } from './routes/admin/users.ts'
 import { assistantFileRoutes } from './routes/assistants/assistant-file.ts'
 import { compatAccountRoutes } from './routes/assistants/compat-account.ts'
@@ -237,11 +235,9 @@ export async function buildApp(deps: AppDeps) {
   await app.register(codecRoutes, deps.services)
   await app.register(adminRoutes, deps.services)
   await app.register(adminUserRoutes, deps.services)
-  await app.register(adminUserListRoutes, deps.services)
   await app.register(adminGroupRoutes, deps.services)
   await app.register(adminOperationRoutes, deps.services)
   await app.register(adminModelRoutes, deps.services)
-  await app.register(adminModelQuestionRoutes, deps.services)
   await app.register(adminSearchRoutes, deps.services)
   if (settings.localPage === true) await app.register(localPageRoutes, { settings, ...deps.localPage })
   await app.register(feedbackRoutes, deps.services)

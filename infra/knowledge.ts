@@ -1,7 +1,6 @@
 import type { Embedder } from '../services/knowledge/embedder.ts'
 import type { EmbeddingServer } from '../services/v1/embeddings.ts'
-import { createBuiltInEmbedder } from './built-in-model/embedder.ts'
-import { wordsOnlyEmbedder } from './built-in-model/words-only.ts'
+import { createBuiltInEmbedder, wordsOnlyEmbedder } from './built-in-model/embedder.ts'
 import type { Settings } from './config.ts'
 import { createEmbedder } from './model/embeddings.ts'
 import { createReranker } from './model/reranker.ts'

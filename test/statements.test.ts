@@ -33,5 +33,5 @@ test('models are made of declared records', () => {
   })
   expect(files.length).toBeGreaterThan(500)
   const found = files.filter((file) => making.test(readFileSync(path.join(root, file), 'utf8')))
-  expect(found).toEqual(['infra/mongo/models.ts'])
+  expect(found).toEqual(['infra/mongo/connect.ts'])
 })

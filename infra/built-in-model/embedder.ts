@@ -62,3 +62,10 @@ function failure(
 function refused(message: string): ModelFailure {
   return new ModelFailure(message, { statusCode: 400, type: 'model_refused_request', retryable: false })
 }
+
+/** Takes the place of a model that is not there yet. Only for stores that search words as well. */
+export const wordsOnlyEmbedder: Embedder = {
+  model: 'words only',
+  isWordsOnly: true,
+  embed: async (texts) => texts.map(() => [1]),
+}

@@ -21,9 +21,15 @@ import { userStore } from '../stores/users.ts'
 import { countsInQuota, releaseQuota } from '../threads/create-thread.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { within } from '../within.ts'
-import { membersOf, ownedBy } from './members.ts'
 import { type StopRunsDeps, stopRuns } from './stop-runs.ts'
-import { type OwnerCollections, deletedOwnerStore, deletionReceiptStore, setMarker } from './store.ts'
+import {
+  membersOf,
+  ownedBy,
+  type OwnerCollections,
+  deletedOwnerStore,
+  deletionReceiptStore,
+  setMarker,
+} from './store.ts'
 
 interface DeletionDeps extends StopRunsDeps {
   collections: Collections

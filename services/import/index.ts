@@ -9,12 +9,17 @@ import { assistantStore } from '../stores/assistants.ts'
 import { evaluationStore } from '../stores/evaluations.ts'
 import { type Transfer, createTransfers } from '../transfers.ts'
 import { createAllowance } from './allowance.ts'
-import { type ImportAttachmentsDeps, createAttachmentImport } from './import-attachments.ts'
 import { type ImportEntriesDeps, createEntryImport } from './import-entries.ts'
-import { type ImportFilesDeps, createFileImport } from './import-files.ts'
+import {
+  type ImportAttachmentsDeps,
+  createAttachmentImport,
+  type ImportFilesDeps,
+  createFileImport,
+  type ImportVectorStoresDeps,
+  createVectorStoreImport,
+} from './import-files.ts'
 import { type ImportRecordsDeps, createRecordImport } from './import-records.ts'
 import { type ImportRunPartsDeps, createRunPartsImport } from './import-run-parts.ts'
-import { type ImportVectorStoresDeps, createVectorStoreImport } from './import-vector-stores.ts'
 import type { Import } from './import.ts'
 import type { ReadArchive } from './read-archive.ts'
 import { type ImportReport, createReport, settle } from './report.ts'

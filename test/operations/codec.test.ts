@@ -5,7 +5,7 @@ import { emailVerificationContract } from '../../domain/contracts/email-verifica
 import { queueName } from '../../domain/contracts/workflow-contract.ts'
 import { newId } from '../../domain/ids.ts'
 import { codecTokenOf } from '../../infra/temporal/codec-token.ts'
-import { createPayloadCodec, keyIdOf } from '../../infra/temporal/payload-codec.ts'
+import { createPayloadCodec, keyIdOf } from '../../infra/temporal/data-converter.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { type RunningService, startService } from '../support/service.ts'

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type OpenAI, toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
-import { createExpiry } from '../../services/retention/expired-knowledge.ts'
+import { createExpiry } from '../../services/retention/index.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { clientWith, refusalOf, v1Client } from './v1-client.ts'
 

@@ -2,15 +2,24 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { invalidInput } from '../../../domain/errors.ts'
+import { NewestPage } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { AdminQuery, config, tags } from './declare.ts'
-import { AdminUserDetails, StorageMaxRequest, SuspendUserRequest, ThreadMaxRequest, toAccount } from './user-schemas.ts'
+import {
+  AdminUserDetails,
+  StorageMaxRequest,
+  SuspendUserRequest,
+  ThreadMaxRequest,
+  toAccount,
+  ListedUsers,
+  toListedUser,
+} from './user-schemas.ts'
 
 const params = Type.Object({ user_id: PathId })
 const querystring = Type.Object(AdminQuery)
 const response = { 200: AdminUserDetails, ...refusals(401, 404, 503) }
 
-/** `/admin/users`: one user, seen and changed by an administrator. */
+/** `/admin/users`: all users, and one of them, seen and changed by an administrator. */
 export const adminUserRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administration'>> = async (
   app,
   { administration: { accounts, suspension } },
@@ -107,6 +116,28 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administ
     async ({ params: { user_id: userId }, body }) => {
       await accounts.setStorageMax(userId, body.storage_max_mb)
       return toAccount(await accounts.byId(userId))
+    },
+  )
+
+  app.get(
+    '/admin/users/list',
+    {
+      config,
+      schema: {
+        operationId: 'admin.listUsers',
+        summary: 'Users, newest first; with `search` those whose e-mail address contains the text',
+        tags,
+        querystring: Type.Object({
+          ...AdminQuery,
+          search: Type.Optional(Type.String({ maxLength: 200, description: 'A part of an address, or an id.' })),
+          ...NewestPage.properties,
+        }),
+        response: { 200: ListedUsers, ...refusals(401, 503) },
+      },
+    },
+    async ({ query: { search, limit, offset } }) => {
+      const { users, total } = await accounts.list(search, { limit, offset })
+      return { users: users.map(toListedUser), total, limit, offset }
     },
   )
 }
