@@ -101,7 +101,7 @@ import { userRoutes } from './routes/user/index.ts'
 import { v1Routes } from './routes/v1/index.ts'
 import { installOpenStreams, shutdownOptions } from './sse/event-stream.ts'
 
-export interface AppDeps {
+interface AppDeps {
   settings: {
     baseUrl: string
     frontendUrl: string

@@ -43,7 +43,7 @@ export type ToolSetting = Static<typeof ToolSetting>
  * Defaults for members that `config` does not set. The service or the model chooses a model or temperature that is
  * not set.
  */
-export const assistantConfigDefaults = {
+const assistantConfigDefaults = {
   accessMode: 'authenticated',
   systemMessage: '',
   retrievalDescription:

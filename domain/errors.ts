@@ -76,7 +76,7 @@ export interface FieldProblem {
   type: string
 }
 
-export interface AppErrorOptions {
+interface AppErrorOptions {
   /** Set for `invalid_input`: the members that are wrong. */
   fields?: FieldProblem[]
   /** Seconds after which the caller may retry; becomes `Retry-After`. */

@@ -25,7 +25,6 @@ export class SettingsError extends Error {
 type FixedLimit =
   | 'requestTimeoutSeconds'
   | 'uploadIdleSeconds'
-  | 'maxConnectionsPerAddress'
   | 'maxUnreadMb'
   | 'unreadSeconds'
   | 'maxStreamsPerUser'

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 /** Both ports of a connection between two processes of this machine. */
-export interface LocalConnection {
+interface LocalConnection {
   clientPort: number
   serverPort: number
 }

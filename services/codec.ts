@@ -13,12 +13,12 @@ interface Bytes {
 }
 
 /** Encrypts payloads before Temporal stores them, and decrypts them. */
-export interface PayloadCodecPort {
+interface PayloadCodecPort {
   encode(payloads: Bytes[]): Promise<Bytes[]>
   decode(payloads: Bytes[]): Promise<Bytes[]>
 }
 
-export interface CodecPorts {
+interface CodecPorts {
   /** Undefined if payloads are not encrypted. */
   codec: PayloadCodecPort | undefined
   token: string | undefined

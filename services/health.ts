@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { AppError } from '../domain/errors.ts'
 import { within } from './within.ts'
 
-export interface Probe {
+interface Probe {
   name: string
   /** Resolves if the dependency answers. Undefined, or returns undefined, if none is configured. */
   check?: (() => Promise<string | void> | undefined) | undefined

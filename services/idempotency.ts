@@ -18,7 +18,7 @@ import type { KeyedHashes, SecretBox } from './secrets.ts'
 import { idempotencyStore } from './stores/idempotency.ts'
 
 /** How to handle this request with its key. */
-export type Acquired =
+type Acquired =
   /** It was answered before: send this answer again. */
   | { answer: StoredAnswer }
   /**
@@ -27,7 +27,7 @@ export type Acquired =
    */
   | { id: string; earlierIds: string[]; isBegun: boolean; attempt: Attempt }
 
-export interface KeyedRequest {
+interface KeyedRequest {
   /** The caller: keys of different callers are independent. */
   caller: string
   key: string
@@ -36,7 +36,7 @@ export interface KeyedRequest {
   subjects: string[]
 }
 
-export const keyLifetimeMs = 24 * 60 * 60 * 1000
+const keyLifetimeMs = 24 * 60 * 60 * 1000
 
 export type Idempotency = ReturnType<typeof createIdempotency>
 

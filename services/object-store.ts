@@ -12,7 +12,7 @@ export interface ObjectUpload {
 }
 
 /** An object as a list shows it. */
-export interface StoredObject {
+interface StoredObject {
   key: string
   modifiedAt: Date
 }

@@ -52,8 +52,8 @@ export async function pageOf<T>(
 }
 
 /** The same for a list in memory. */
-export function firstPage<T>(list: T[], limit: number, bytesOf: (entry: T) => number = jsonBytes): Page<T> {
-  const page = createPage<T>(limit, bytesOf)
+export function firstPage<T>(list: T[], limit: number): Page<T> {
+  const page = createPage<T>(limit, jsonBytes)
   for (const entry of list) if (!page.take(entry)) return { entries: page.entries, hasMore: true }
   return { entries: page.entries, hasMore: false }
 }

@@ -1,7 +1,7 @@
 import { cutText } from '../domain/cut-text.ts'
 
 /** Maximum number of characters of a tool's answer that the model is shown. */
-export const maxResultCharacters = 20_000
+const maxResultCharacters = 20_000
 /** Maximum number of bytes of an answer that are read. */
 export const maxResponseBytes = 1024 * 1024
 
@@ -29,11 +29,8 @@ export function secretsHider(headers: Record<string, string>): (text: string) =>
   return (text) => byLength.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text)
 }
 
-/** The beginning of a response's body, at most `limit` bytes; the rest is not fetched. */
-export async function readStart(
-  response: Response,
-  limit: number = maxResponseBytes,
-): Promise<{ bytes: Buffer; whole: boolean }> {
+/** The beginning of a response's body, at most `maxResponseBytes`; the rest is not fetched. */
+export async function readStart(response: Response): Promise<{ bytes: Buffer; whole: boolean }> {
   const chunks: Buffer[] = []
   let size = 0
   if (response.body === null) return { bytes: Buffer.alloc(0), whole: true }
@@ -42,7 +39,7 @@ export async function readStart(
     chunks.push(Buffer.from(chunk))
     size += chunk.length
     // Leaving the loop cancels the body.
-    if (size > limit) return { bytes: Buffer.concat(chunks).subarray(0, limit), whole: false }
+    if (size > maxResponseBytes) return { bytes: Buffer.concat(chunks).subarray(0, maxResponseBytes), whole: false }
   }
   return { bytes: Buffer.concat(chunks), whole: true }
 }

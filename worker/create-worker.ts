@@ -5,7 +5,7 @@ import { crawlActivities, documentActivities } from '../domain/knowledge/slots.t
 import type { Settings } from '../infra/config.ts'
 import { dataConverterFor } from '../infra/temporal/data-converter.ts'
 
-export interface WorkerOptions {
+interface WorkerOptions {
   settings: Pick<
     Settings,
     | 'temporalNamespace'

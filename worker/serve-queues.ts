@@ -70,7 +70,7 @@ function roundsOf({ retention, schedules, members, core, sources }: Platform): R
   ]
 }
 
-export interface ServedQueues {
+interface ServedQueues {
   settings: Settings
   logger: Logger
   metrics: Metrics | undefined

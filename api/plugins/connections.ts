@@ -14,7 +14,6 @@ import { type UnreadAnswers, type UnreadLimits, notedResponses } from './unread-
 
 export interface ConnectionLimits extends UnreadLimits {
   maxConnections: number
-  maxConnectionsPerAddress?: number
   /** Behind a proxy all connections come from the proxy's address. */
   trustProxy: string[]
 }
@@ -42,7 +41,7 @@ const shareOfOneAddress = 1 / 5
 function limitConnections(server: Server, limits: ConnectionLimits): void {
   server.maxConnections = limits.maxConnections
   if (limits.trustProxy.length > 0) return
-  const maxOfAddress = limits.maxConnectionsPerAddress ?? Math.ceil(limits.maxConnections * shareOfOneAddress)
+  const maxOfAddress = Math.ceil(limits.maxConnections * shareOfOneAddress)
   const open = new Map<string, number>()
   server.on('connection', (socket: Socket) => {
     const address = networkOf(socket.remoteAddress ?? '')

@@ -3,7 +3,7 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { PublicOrigins } from '../../services/public/index.ts'
 
 /** What pages of some origins may do. */
-export interface CorsPolicy {
+interface CorsPolicy {
   origins: readonly string[]
   methods: string
   /** The requested headers that the page may send. */

@@ -125,6 +125,6 @@ function sendError(reply: FastifyReply, error: AppError, { bodyOf, statusOf }: E
   return reply.type('application/json; charset=utf-8').send(bodyOf({ detail: error.fields ?? error.message }, error))
 }
 
-export interface ErrorBody {
+interface ErrorBody {
   detail: string | NonNullable<AppError['fields']>
 }

@@ -1,6 +1,6 @@
 import { derivedId } from '../ids.ts'
 
-export type ImportedKind =
+type ImportedKind =
   | 'project'
   | 'assistant'
   | 'thread'

@@ -19,7 +19,7 @@ export const cleanupContract = {
   result: CleanupResult
 }>
 
-export const cleanupKinds = ['inactive-users', 'unverified-users', 'orphans'] as const
+const cleanupKinds = ['inactive-users', 'unverified-users', 'orphans'] as const
 export type CleanupKind = (typeof cleanupKinds)[number]
 
 export interface CleanupInput {

@@ -63,7 +63,7 @@ export interface DeletionInput extends DeletionTarget {
 }
 
 /** `gone`: there was nothing to delete, or the condition did not hold. */
-export interface DeletionOutcome {
+interface DeletionOutcome {
   outcome: 'deleted' | 'gone'
   receiptId: string
 }

@@ -23,7 +23,7 @@ export const emailVerificationContract = {
   result: EmailVerificationOutcome
 }>
 
-export interface EmailVerificationInput {
+interface EmailVerificationInput {
   userId: string
   /** Whether the first code is sent at once (sign-up), or by the `resend` that starts the workflow. */
   sendAtStart: boolean
@@ -37,7 +37,7 @@ export interface CodeReference {
   send: number
 }
 
-export interface VerifyCode {
+interface VerifyCode {
   code: CodeReference
   correct: boolean
 }

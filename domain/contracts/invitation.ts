@@ -26,4 +26,4 @@ export interface InvitationInput {
 }
 
 /** `gone`: it was revoked, accepted or sent anew before it was mailed. */
-export type InvitationOutcome = 'sent' | 'gone' | 'undeliverable'
+type InvitationOutcome = 'sent' | 'gone' | 'undeliverable'

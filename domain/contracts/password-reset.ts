@@ -25,13 +25,13 @@ export const passwordResetContract = {
   result: PasswordResetOutcome
 }>
 
-export interface PasswordResetInput {
+interface PasswordResetInput {
   userId: string
 }
 
 export type PasswordResetOutcome = 'redeemed' | 'expired' | 'undeliverable' | 'account_gone'
 
-export interface RedeemReset {
+interface RedeemReset {
   tokenId: string
   redemptionId: string
 }

@@ -37,7 +37,7 @@ export interface ReembeddingInput {
  * `superseded`: the assistant's files are, or were, embedded anew with yet another model. `gone`: the assistant was
  * deleted. `failed`: the reason is on the assistant's record; it can be started again and continues.
  */
-export type ReembeddingResult = 'done' | 'superseded' | 'gone' | 'failed'
+type ReembeddingResult = 'done' | 'superseded' | 'gone' | 'failed'
 
 /** `more`: its time is over. `busy`: no slot is free for this user. */
 export type ReembedStepResult = 'more' | 'busy' | Exclude<ReembeddingResult, 'failed'>

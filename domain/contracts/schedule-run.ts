@@ -79,4 +79,4 @@ export interface RunInspection {
   state: 'open' | 'waits' | 'ended'
 }
 
-export type ScheduleRunOutcome = NoRunReason | 'finished'
+type ScheduleRunOutcome = NoRunReason | 'finished'

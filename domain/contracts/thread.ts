@@ -57,7 +57,7 @@ export interface ThreadResult {
 
 export const threadBusyType = 'thread_busy'
 
-export interface ThreadWorkflowInput {
+interface ThreadWorkflowInput {
   threadId: string
   /** Set when a thread that is never idle continues as new. */
   carried?: CarriedThread
@@ -112,16 +112,16 @@ export interface EnqueueRun {
   askedBy?: { threadId: string; runId: string }
 }
 
-export interface AboutRun {
+interface AboutRun {
   runId: string
 }
 
 /** `runId` is the run that waits. */
-export interface AskedRunChanged extends AboutRun {
+interface AskedRunChanged extends AboutRun {
   askedRunId: string
 }
 
-export interface ResumeRun {
+interface ResumeRun {
   runId: string
   step: number
 }

@@ -2,7 +2,7 @@ import { parseForeignJson } from '../foreign-json.ts'
 import type { Message } from '../messages.ts'
 
 /** A mention of a place in a file: `(guide.pdf, page 3)`. */
-export interface Citation {
+interface Citation {
   /** With its brackets. */
   text: string
   /** In UTF-16 code units, the end not included. */

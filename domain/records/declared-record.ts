@@ -31,7 +31,7 @@ export const StoredId = Type.String({ minLength: 1, maxLength: 128 })
 export type OwnerField = 'user_id' | 'project_id' | 'assistant_id' | 'thread_id'
 
 /** One index: its members in order, and its options. */
-export type StoredIndex = [
+type StoredIndex = [
   members: Record<string, 1 | -1>,
   options?: {
     name?: string
@@ -95,7 +95,7 @@ type Archived<P extends TSchema> = P extends TUnsafe<Date> ? (P extends TOptiona
 const time = Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$`, maxLength: 40 })
 
 /** Those of its members that an archive has as the record has them; `domain/archive/records.ts` has the rest of its line. */
-export interface ArchivePart<P extends TProperties = TProperties> {
+interface ArchivePart<P extends TProperties = TProperties> {
   part: P
   members: readonly string[]
 }

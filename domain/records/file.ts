@@ -5,7 +5,7 @@ import { type RecordOf, StoredId, StoredTime, declareRecord } from './declared-r
  * `uploading` files are hidden. The chunks and vectors of a `failing` file are being removed; it is shown as
  * `processing`, so that it is not retried before that is done.
  */
-export const fileStatuses = ['uploading', 'queued', 'processing', 'failing', 'ready', 'failed'] as const
+const fileStatuses = ['uploading', 'queued', 'processing', 'failing', 'ready', 'failed'] as const
 export type FileStatus = (typeof fileStatuses)[number]
 
 /** The statuses of files that are still being processed. */
@@ -22,7 +22,7 @@ const FileOfPage = Type.Object({
   url: Type.String({ minLength: 1 }),
   title: Type.Optional(Type.String()),
 })
-export type FileOfPage = Static<typeof FileOfPage>
+type FileOfPage = Static<typeof FileOfPage>
 
 /**
  * A file of an assistant's knowledge, of a project (`domain/knowledge/project-files.ts`), or of a vector store. That of

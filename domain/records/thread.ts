@@ -26,7 +26,7 @@ const ContainerFacts = Type.Object({
   /** What was executed last in it. */
   executed: Type.Optional(Type.String()),
 })
-export type ContainerFacts = Static<typeof ContainerFacts>
+type ContainerFacts = Static<typeof ContainerFacts>
 
 const Thread = Type.Object({
   _id: StoredId,

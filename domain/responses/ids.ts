@@ -31,7 +31,7 @@ export function withEntryId(id: string, rename: (entryId: string) => string): st
 /** Whether a message has come from a client of this API. */
 export const isOfClient = (messageId: string): boolean => ofClient.test(messageId)
 
-export type CallPrefix = 'fc' | 'ctc' | 'lsh' | 'shc' | 'apc' | 'tsc' | 'fs' | 'ws' | 'ci' | 'mcp' | 'mcpr'
+type CallPrefix = 'fc' | 'ctc' | 'lsh' | 'shc' | 'apc' | 'tsc' | 'fs' | 'ws' | 'ci' | 'mcp' | 'mcpr'
 export const messageItemId = (messageId: string): string => `msg_${messageId}`
 export const reasoningItemId = (messageId: string): string => `rs_${messageId}`
 export const compactionId = (runId: string): string => `cmp_${runId}`

@@ -59,7 +59,7 @@ export interface ItemContext {
   isOpen: boolean
 }
 
-export interface ReasoningForm {
+interface ReasoningForm {
   isSummary: boolean
   /** Seals what the model thought, for a client that keeps the conversation itself. */
   seal?: ((message: AIMessage) => string) | undefined
@@ -72,7 +72,7 @@ export interface ShownContainer {
 }
 
 type TextContext = Pick<ItemContext, 'cited' | 'sources' | 'written' | 'container' | 'withLogprobs'>
-export type ServerCall = FileSearchCall | WebSearchCall | CodeInterpreterCall | McpCall
+type ServerCall = FileSearchCall | WebSearchCall | CodeInterpreterCall | McpCall
 
 /** What is known of the calls of a message by the response that it belongs to. */
 export type CallContext = Partial<Pick<ItemContext, 'approvals' | 'approved' | 'functions' | 'serverLabels' | 'shapes'>>

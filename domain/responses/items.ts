@@ -8,7 +8,7 @@ import { CallOutputType } from './call-shape.ts'
 
 const id = Type.String()
 
-export const itemStatuses = ['in_progress', 'completed', 'incomplete'] as const
+const itemStatuses = ['in_progress', 'completed', 'incomplete'] as const
 export type ItemStatus = (typeof itemStatuses)[number]
 const status = Type.Enum([...itemStatuses], { title: 'ResponseItemStatus', about: 'Whether an item is whole.' })
 const callStatus = Type.Enum(['in_progress', 'searching', 'completed', 'incomplete', 'failed'], {
@@ -70,11 +70,11 @@ export const OutputText = Type.Object(
 )
 export type OutputText = Static<typeof OutputText>
 
-export const OutputRefusal = Type.Object(
+const OutputRefusal = Type.Object(
   { type: Type.Literal('refusal'), refusal: Type.String() },
   { title: 'ResponseOutputRefusal', about: 'What a model said instead of an answer.' },
 )
-export type OutputRefusal = Static<typeof OutputRefusal>
+type OutputRefusal = Static<typeof OutputRefusal>
 
 export const OutputMessage = Type.Object(
   {

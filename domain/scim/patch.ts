@@ -3,7 +3,7 @@ import { type ScimFilter, parseScimFilter } from './filter.ts'
 import { ScimError } from './scim-error.ts'
 
 /** A path of a change: an attribute, some of its values, a part of them. */
-export interface PatchPath {
+interface PatchPath {
   attribute: string
   /** Which values of a list. */
   chosen?: ScimFilter
@@ -46,7 +46,7 @@ function operationsOf(given: unknown): PatchOperation[] {
 }
 
 /** `members[value eq "…"]`, `emails[type eq "work"].value`, `name.givenName`, also after the name of the schema. */
-export function readPath(text: string): PatchPath {
+function readPath(text: string): PatchPath {
   const path = text.trim().replace(/^urn:ietf:params:scim:schemas:core:2\.0:(?:user|group):/i, '')
   if (/^urn:/i.test(path)) return { attribute: path }
   const match = /^([a-z$][\w$-]*)(?:\[(.*)\])?(?:\.([a-z$][\w$-]*))?$/is.exec(path)

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 
 /** Detail codes of errors (RFC 7644, section 3.12). */
-export type ScimType =
+type ScimType =
   | 'invalidFilter'
   | 'uniqueness'
   | 'mutability'

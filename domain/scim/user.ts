@@ -5,7 +5,7 @@ import { ScimError } from './scim-error.ts'
 export const userSchema = 'urn:ietf:params:scim:schemas:core:2.0:User'
 export const groupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group'
 
-export interface ScimEmail {
+interface ScimEmail {
   value: string
   type?: string
   primary?: boolean

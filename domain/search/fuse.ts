@@ -7,7 +7,7 @@ export interface Ranked {
 }
 
 /** `meaning`, `words`: the scaled scores of the lists that have it. */
-export interface Fused extends Ranked {
+interface Fused extends Ranked {
   meaning?: number
   words?: number
 }

@@ -4,7 +4,7 @@ import type { MessageTerms } from '../records/thread.ts'
 import { type ReadingBudget, termsIn, termsOf } from './terms.ts'
 
 /** What somebody looks for: all terms, the last of them perhaps only the beginning of one. */
-export interface WantedTerms {
+interface WantedTerms {
   terms: string[]
   beginning: string | undefined
 }

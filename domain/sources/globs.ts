@@ -1,12 +1,12 @@
 /** Stars of one glob, counting `**` once: each makes a comparison longer. */
-export const globStars = 4
+const globStars = 4
 
 /** What is wrong with a glob; undefined if nothing is. */
 export function problemOfGlob(glob: string): string | undefined {
   return starsOf(glob).length > globStars ? `has more than ${globStars} stars` : undefined
 }
 
-export type MatchesGlob = (text: string) => boolean
+type MatchesGlob = (text: string) => boolean
 
 /**
  * Reads a glob once for many texts: `*` is anything but `/`, `**` anything. For each star, a comparison goes through the

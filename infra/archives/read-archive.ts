@@ -4,7 +4,7 @@ import type { ReadArchive } from '../../services/import/read-archive.ts'
 import { startThread } from '../threads/start-thread.ts'
 import type { FromThread, ReadJob, Said, ToThread } from './messages.ts'
 
-export interface ReaderLimits {
+interface ReaderLimits {
   /** How long the thread may send nothing although it has work. The largest line needs far less. */
   silenceMs?: number
   memoryMb?: number

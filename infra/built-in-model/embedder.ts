@@ -3,7 +3,7 @@ import type { Embedder } from '../../services/knowledge/embedder.ts'
 import type { EmbeddingServer } from '../../services/v1/embeddings.ts'
 import { ProcessGone, type Vectors, createModelClient } from './client.ts'
 
-export const builtInName = 'multilingual-e5-small'
+const builtInName = 'multilingual-e5-small'
 const dimensions = 384
 
 /** Embeds with the built-in model, whose process is started with the first text. `weights`: the path of its file. */

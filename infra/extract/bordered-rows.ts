@@ -9,7 +9,7 @@ export interface CellPosition {
   merged: 'below' | 'beside' | undefined
 }
 
-export interface BorderedRow {
+interface BorderedRow {
   cells: { text: string; place: CellPosition }[]
   /** Where the first cell begins. */
   left?: number

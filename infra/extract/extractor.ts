@@ -19,7 +19,7 @@ import { type ExtractionJob, linksInLine } from './messages.ts'
 import type { Ocr } from './ocr/scan.ts'
 import { type ReaderProcess, type ReadingLimits, startReader } from './reader-process.ts'
 
-export interface ExtractorOptions {
+interface ExtractorOptions {
   /** Maximum resident memory for reading one file. */
   memoryMb: number
   /** Processor time for each megabyte of a file; smaller files get at least a third of it. */

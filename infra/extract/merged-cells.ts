@@ -4,7 +4,7 @@ const maxMerges = 10_000
 const maxColumns = 100
 
 /** Cells that are shown as one: rows and columns from 0, the last ones included. */
-export interface MergedRange {
+interface MergedRange {
   firstRow: number
   lastRow: number
   firstColumn: number

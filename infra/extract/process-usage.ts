@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 
-export interface ProcessUsage {
+interface ProcessUsage {
   residentBytes: number
   /** Processor time since the process began. */
   cpuSeconds: number

@@ -14,9 +14,9 @@ export async function* readText(content: Content, charset?: string): AsyncGenera
 }
 
 /** Lines without their ends. A very long line is given in pieces of a megabyte. */
-export async function* readLines(content: Content, charset?: string): AsyncGenerator<string> {
+export async function* readLines(content: Content): AsyncGenerator<string> {
   let open = ''
-  for await (const piece of readText(content, charset)) {
+  for await (const piece of readText(content)) {
     const lines = (open + piece).split(/\r\n|\n|\r(?!$)/)
     open = lines.pop() ?? ''
     yield* lines

@@ -3,7 +3,7 @@ import { parseOwnJson } from '../../domain/json.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { FeedbackReceiver } from '../../services/feedback/index.ts'
 
-export interface LangSmithSettings {
+interface LangSmithSettings {
   langsmithEndpoint?: string | undefined
   langsmithApiKey?: string | undefined
 }

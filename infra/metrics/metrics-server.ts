@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import type { Settings } from '../config.ts'
 import type { Metrics } from './create-metrics.ts'
 
-export interface MetricsSources {
+interface MetricsSources {
   /** Whether the process does its work. */
   isHealthy(): boolean
   /** Updates the registry before it is read. */

@@ -40,7 +40,7 @@ const kept = {
   temporal_request_latency: of('seconds', ['operation'], waitBuckets),
 } as const
 
-export interface KnownLabels {
+interface KnownLabels {
   taskQueues: string[]
   activityTypes: string[]
 }

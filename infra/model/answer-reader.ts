@@ -18,7 +18,7 @@ import { createTextReader } from './text-reader.ts'
 /** The server's own number of a call in the old form, which has one call an answer. */
 const oldCallIndex = 0
 
-export interface AnswerReaderOptions {
+interface AnswerReaderOptions {
   /** The template of the model opens the tag of its thinking, so that the text begins as thinking. */
   thinkingIsOpen?: boolean
   /** Sources that the server names beside the text are added to it. */

@@ -119,7 +119,7 @@ type Asked = Omit<ChatRequest, 'account' | 'signal'>
  * The request in the form that the server takes. A member that the caller set and that changes the answer is sent in any
  * case: the server judges its value.
  */
-export function bodyFor(request: Asked, traits: ReadonlySet<Trait>, origin: string): RequestBody {
+function bodyFor(request: Asked, traits: ReadonlySet<Trait>, origin: string): RequestBody {
   const whole = wholeBody(request, traits, origin)
   const left = optionalMembers.filter((name) => traits.has(`without ${name}`) && !isAsked(name, request, whole))
   return left.reduce((body, name) => withoutMember(name, body), whole)

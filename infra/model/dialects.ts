@@ -66,7 +66,7 @@ export const habits = [
   /** The template opens the tag of thinking, so that answers have only its end. */
   'open_thinking',
 ] as const
-export type Habit = (typeof habits)[number]
+type Habit = (typeof habits)[number]
 
 export type Trait = Habit | `without ${OptionalMember}`
 
@@ -74,7 +74,7 @@ export type Trait = Habit | `without ${OptionalMember}`
 const rememberedMs = 60 * 60 * 1000
 const maxServers = 1000
 
-export interface ServedBy {
+interface ServedBy {
   baseUrl: string | undefined
   model: string
   /** The key, if it is a user's own: what one user's server answers says nothing about other users' accounts. */

@@ -28,7 +28,7 @@ export function createModelServers(ownFetch: typeof fetch): ModelServers {
  * The models that a server lists (`GET /models`). An address without `/v1` is tried with it, too, and the one that
  * answered is returned. Throws `ModelFailure`, which quotes nothing of the answer.
  */
-export async function listServedModels(
+async function listServedModels(
   asked: Omit<Asked, 'url' | 'body'>,
 ): Promise<{ baseUrl: string; models: ServedModel[] }> {
   const given = addressOf(asked)

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { ProviderKind } from '../../domain/model-providers.ts'
 import { isSigned, keyHeaders, modelListUrl } from './provider-requests.ts'
 
-export interface ProbedModel {
+interface ProbedModel {
   kind?: ProviderKind | undefined
   apiKey?: string | undefined
   baseUrl?: string | undefined

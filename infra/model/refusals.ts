@@ -4,7 +4,7 @@ import { isTemplateRefusal } from './failures.ts'
 import { type RequestBody, changesNoAnswer, isPresent } from './optional-members.ts'
 
 /** A refusal of a request, as the client library reads it. */
-export interface Refusal {
+interface Refusal {
   status: number
   message: string
   param: string
@@ -18,7 +18,7 @@ export function refusalIn(error: unknown): Refusal | undefined {
 }
 
 /** What a refusal says about the server: the form in which the request can be asked again, or that it cannot. */
-export interface Lesson {
+interface Lesson {
   traits: Trait[]
   /** It holds for other requests, too: it is not about a value of this one. */
   isLasting: boolean

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../domain/json.ts'
 import type { Reranker } from '../../services/knowledge/reranker.ts'
 import { limitBody } from '../outbound/limit-body.ts'
 
-export interface RerankerOptions {
+interface RerankerOptions {
   baseUrl: string
   apiKey: string | undefined
   model: string | undefined

@@ -1,7 +1,7 @@
 import { collectEvery } from '../garbage.ts'
 
 /** Two buffers for one upload: one is filled while the other is being stored. */
-export type PieceBuffers = [Buffer, Buffer]
+type PieceBuffers = [Buffer, Buffer]
 
 const retainedPairs = 2
 /** The driver copies each piece twice, so that this many bytes leave four times as many for V8 to collect. */

@@ -13,7 +13,7 @@ export interface S3Credentials {
   secretAccessKey: string
 }
 
-export interface S3Request {
+interface S3Request {
   method: 'GET' | 'PUT' | 'POST' | 'DELETE'
   /** Undefined for requests to the bucket. */
   key?: string

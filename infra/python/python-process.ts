@@ -13,7 +13,7 @@ const pyodide = () => dirname(fileURLToPath(import.meta.resolve('pyodide')))
 /** Sources, where the process is not bundled. */
 const sources = dirname(fileURLToPath(import.meta.url))
 
-export interface PythonLimits {
+interface PythonLimits {
   /** Resident memory of the process, of which an idle interpreter takes about 170. */
   memoryMb: number
   /** Processor time of one execution. */

@@ -16,7 +16,7 @@ export type TaskKind = keyof typeof types
 const aliveForMs = 75_000
 
 /** The workers that poll a task queue now, and what waits in it if that is asked for (server 1.25 or newer). */
-export async function describeQueue(
+async function describeQueue(
   { workflowService }: Pick<Client, 'workflowService'>,
   { temporalNamespace: namespace, taskQueuePrefix }: Pick<Settings, 'temporalNamespace' | 'taskQueuePrefix'>,
   { queue, kind, withStats = false }: { queue: Queue; kind: TaskKind; withStats?: boolean },

@@ -5,7 +5,7 @@ const { WorkerDeploymentVersionStatus } = proto.temporal.api.enums.v1
 
 const limitMs = 30_000
 
-export interface WorkerVersion {
+interface WorkerVersion {
   buildId: string
   /** `current`: gets all new work that is not ramped to another build. `draining`: still has pinned workflows. */
   status: 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'

@@ -1,7 +1,7 @@
 import type { Tracing } from '../../services/tracing.ts'
 import type { ClosableTracing } from './otel-tracing.ts'
 
-export interface TracingSettings {
+interface TracingSettings {
   /**
    * The address of a collector that takes OTLP over HTTP; spans go to `{address}/v1/traces`. Without it nothing is
    * traced.

@@ -35,7 +35,7 @@ export interface LanceLocation {
   bucket: LanceBucket | undefined
 }
 
-export interface RefreshOptions {
+interface RefreshOptions {
   /** More rows will follow soon. */
   isGrowing: boolean
   /** Has the indexes built without being waited for. */

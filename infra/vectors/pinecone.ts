@@ -6,7 +6,7 @@ import type { VectorRecord, VectorStore } from '../../services/knowledge/vector-
 import { within } from '../../services/within.ts'
 import { scanningFetch } from '../outbound/scan-answer.ts'
 
-export interface PineconeOptions {
+interface PineconeOptions {
   apiKey: string
   /** Name of the index; its host is looked up unless `host` gives it. */
   index?: string | undefined

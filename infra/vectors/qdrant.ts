@@ -5,7 +5,7 @@ import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import type { VectorStore } from '../../services/knowledge/vector-store.ts'
 import { within } from '../../services/within.ts'
 
-export interface QdrantOptions {
+interface QdrantOptions {
   url: string
   apiKey?: string | undefined
   collection: string

@@ -10,7 +10,7 @@ import type { Outbound } from '../../services/outbound.ts'
 import type { SiteRules, Web, WebAnswer } from '../../services/sources/web.ts'
 import { fixedRules, rulesIn } from './robots.ts'
 
-export interface WebOptions {
+interface WebOptions {
   outbound: Pick<Outbound, 'fetch'>
   /** Where the owner of a site finds out who reads it. */
   contactUrl: string

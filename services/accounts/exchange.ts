@@ -21,7 +21,7 @@ export interface ExchangeSettings {
   userpoolGroupsClaims: string[]
 }
 
-export interface IdTokenClaims {
+interface IdTokenClaims {
   subject: string
   email?: string
   /** Also true if the pool does not say: the pool belongs to the operator, and not every pool has the claim. */

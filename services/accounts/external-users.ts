@@ -17,7 +17,7 @@ export interface ProvenIdentity {
   lastName?: string | undefined
 }
 
-export type ExternalUser =
+type ExternalUser =
   | { kind: 'user'; user: UserRecord }
   | { kind: 'other_provider'; provider: Provider }
   /** The address has an account of the same kind that is bound to another subject. */

@@ -24,14 +24,14 @@ import { type UsageSettings, createUsage } from './usage.ts'
 import { createVerification } from './verification.ts'
 
 /** Connections to identity providers. */
-export interface IdentityPorts {
+interface IdentityPorts {
   providers: LoginProviders
   connect(provider: LoginProvider): IdentityProvider
   verifyIdToken: VerifyIdToken
   verifyLogoutToken: VerifyLogoutToken
 }
 
-export interface AccountsDeps {
+interface AccountsDeps {
   collections: Collections
   transaction: RunInTransaction
   tokens: Tokens

@@ -5,7 +5,7 @@ import type { Collections } from '../collections.ts'
 import { loginFailureStore } from './store.ts'
 
 export const maxFailures = 10
-export const failureWindowMs = 15 * 60 * 1000
+const failureWindowMs = 15 * 60 * 1000
 
 export type LoginGuard = ReturnType<typeof createLoginGuard>
 

@@ -11,7 +11,7 @@ import type { Passwords } from './passwords.ts'
 import { refusePassword } from './refuse-password.ts'
 import { accountStore } from './store.ts'
 
-export interface LoginAnswer {
+interface LoginAnswer {
   jwt_token: string
   main_agent_id: string
   main_thread_id: string

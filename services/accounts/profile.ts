@@ -9,7 +9,7 @@ import { type Passwords, checkNewPassword } from './passwords.ts'
 import { accountStore, resetStore } from './store.ts'
 
 /** New names and language; null removes a member, an absent one leaves it unchanged. */
-export interface ProfileChanges {
+interface ProfileChanges {
   first_name?: string | null
   last_name?: string | null
   language?: Language | null

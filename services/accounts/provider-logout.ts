@@ -5,7 +5,7 @@ import type { Collections } from '../collections.ts'
 import { boundSubject } from './external-users.ts'
 import { logoutStore } from './store.ts'
 
-export interface LogoutClaims {
+interface LogoutClaims {
   /** As the provider spells itself. */
   issuer: string
   /** Absent if only a session is named. */

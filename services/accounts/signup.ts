@@ -14,7 +14,7 @@ import { type Passwords, checkNewPassword } from './passwords.ts'
 import { refusePassword } from './refuse-password.ts'
 import { type HomeCollections, accountStore, homeStore } from './store.ts'
 
-export interface SignupInput {
+interface SignupInput {
   email: string
   password: string
   first_name?: string

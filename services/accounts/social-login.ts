@@ -33,7 +33,7 @@ export interface IdentityProvider {
   >
 }
 
-export type SocialLoginEnd =
+type SocialLoginEnd =
   | { kind: 'entered'; token: string; redirectTo: string }
   | { kind: 'other_provider'; provider: Provider }
   | { kind: 'other_subject' }

@@ -4,7 +4,7 @@ import type { Usage } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import { operatedRunStore, operatedUserStore } from './store.ts'
 
-export interface ActivityDay extends Usage {
+interface ActivityDay extends Usage {
   /** A day in UTC. */
   date: string
   new_users: number

@@ -14,7 +14,7 @@ interface AdminDeps {
   waitMs: number
 }
 
-export interface UserCleanup {
+interface UserCleanup {
   users: UserRecord[]
   total: number
   workflowId: string

@@ -8,7 +8,7 @@ import type { SecretBox } from '../secrets.ts'
 import type { Assistants } from './index.ts'
 import { ownAssistantStore } from './store.ts'
 
-export interface CompatAccountChange {
+interface CompatAccountChange {
   kind?: ProviderKind
   api_key?: string
   base_url?: string

@@ -28,7 +28,7 @@ const listed = {
 /** An assistant as other users see it in lists. */
 export type ListedAssistant = Pick<AssistantRecord, keyof typeof listed | '_id'>
 
-export type NamedAssistant = Pick<AssistantRecord, '_id' | 'name'>
+type NamedAssistant = Pick<AssistantRecord, '_id' | 'name'>
 type Named = { _id: { $in: string[] } } | { name: { $in: string[] } }
 type Sized = (assistant: AssistantRecord) => number
 

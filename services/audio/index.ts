@@ -16,7 +16,7 @@ export interface Recording {
   members: [name: string, value: string][]
 }
 
-export interface SpokenText {
+interface SpokenText {
   input: string
   voice: string
   /** Members that the caller set: the format, the speed, instructions. */

@@ -4,7 +4,7 @@ import { isNew } from '../duplicate-key.ts'
 import { type Page, readPage } from '../page.ts'
 
 /** Absent members select the entries of all users, all actions and all times: that is for operators. */
-export interface AuditFilter {
+interface AuditFilter {
   userId?: string | undefined
   /** What was done in it by those who use it. */
   projectId?: string | undefined

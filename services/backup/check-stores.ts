@@ -14,7 +14,7 @@ interface CheckDeps {
 }
 
 /** Number of inconsistent records of each kind. All zero after a correct restore. */
-export type StoreDisagreements = Record<
+type StoreDisagreements = Record<
   | 'assistants_without_project'
   | 'threads_without_user'
   | 'runs_without_thread'

@@ -26,7 +26,7 @@ interface ReapplyDeps {
 export type Receipt = Pick<ReceiptRecord, '_id' | 'kind' | 'subject_id' | 'user_id' | 'created_at'>
 
 /** `gone`: nothing to delete. `newer`: a record with the same id was created after the deletion. */
-export type Reapplied = 'deleted' | 'gone' | 'newer' | 'pending'
+type Reapplied = 'deleted' | 'gone' | 'newer' | 'pending'
 
 /**
  * A restore brings back what was deleted after the backup was taken. The receipts of these deletions, kept

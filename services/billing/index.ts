@@ -10,7 +10,7 @@ import { type PaymentProvider, ask } from './provider.ts'
 import { createPurchases } from './purchases.ts'
 import { createWebhook } from './webhook.ts'
 
-export interface BillingDeps {
+interface BillingDeps {
   collections: Pick<Collections, 'users' | 'purchases' | 'schedules' | 'billingEvents'>
   transaction: RunInTransaction
   /** Undefined without its keys. */

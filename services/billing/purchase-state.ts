@@ -5,7 +5,7 @@ import { idOf } from './id-of.ts'
 import { scheduleMaxOf, sourceMaxOf, threadMaxOf } from './plans.ts'
 
 /** What the payment provider says about a purchase at this moment. */
-export type PurchaseState = Pick<PurchaseRecord, 'status' | 'thread_max' | 'paying'> &
+type PurchaseState = Pick<PurchaseRecord, 'status' | 'thread_max' | 'paying'> &
   Partial<Pick<PurchaseRecord, 'schedule_max' | 'source_max' | 'customer_id' | 'subscription_id' | 'payment_intent_id'>>
 
 /** While a payment is late, the provider retries it; a subscription that it gives up gets another status. */

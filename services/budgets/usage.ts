@@ -45,7 +45,7 @@ export async function usageByModel(
 }
 
 /** Tokens of the stored steps of a run, and of a last answer that is not stored yet, by the model that counted them. */
-export async function usageOfSteps(
+async function usageOfSteps(
   collections: Pick<Collections, 'checkpoints'>,
   run: Pick<RunRecord, '_id' | 'thread_id' | 'model'>,
   last?: AIMessage,

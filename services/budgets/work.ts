@@ -8,7 +8,7 @@ import { assistantStore } from '../stores/assistants.ts'
 import { projectStore } from '../stores/projects.ts'
 import type { BudgetCounting } from './counting.ts'
 
-export interface WorkUsageDeps {
+interface WorkUsageDeps {
   collections: Pick<Collections, 'projects' | 'assistants'>
   budgetCounting: Pick<BudgetCounting, 'addWork' | 'requireUnspent'>
   models: ModelsNow

@@ -38,7 +38,7 @@ const timeoutMs = 5 * 60_000
 /** Names of files that the description lists. */
 const maxNames = 20
 
-export interface CodeToolDeps {
+interface CodeToolDeps {
   collections: Pick<Collections, 'attachments' | 'toolCalls' | 'threads' | 'runs'>
   interpreter: CodeInterpreter
   projectFiles: SessionFilesDeps['projectFiles'] & KeepWrittenDeps['projectFiles']
@@ -46,7 +46,7 @@ export interface CodeToolDeps {
   storageQuota: KeepWrittenDeps['storageQuota']
 }
 
-export interface CodeToolOptions {
+interface CodeToolOptions {
   name: string
   /** Whose session it is, and whose files. */
   caller: Caller

@@ -17,7 +17,7 @@ export interface SessionFilesDeps {
 }
 
 /** Where the files of a session come from. */
-export interface SessionSources {
+interface SessionSources {
   /** Threads whose named files count, the most important first. */
   threads: string[]
   /** Files of the project, which come after those. */

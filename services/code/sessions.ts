@@ -4,7 +4,7 @@ import { createInTurn } from '../in-turn.ts'
 import { createSemaphore } from '../semaphore.ts'
 import type { CodeInterpreter, CodeJob, CodeResult, PythonProcess, SessionFile, StartPython } from './interpreter.ts'
 
-export interface SessionOptions {
+interface SessionOptions {
   start: StartPython
   /** What a model should know of the interpreter. */
   description: string

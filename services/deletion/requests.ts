@@ -26,7 +26,7 @@ interface DeletionRequestsDeps {
   waitMs: number
 }
 
-export interface ProjectDeletion {
+interface ProjectDeletion {
   projectId: string
   assistants: number
   threads: number

@@ -25,7 +25,7 @@ const idsOf = (records: { _id: string }[]) => records.map(({ _id }) => _id)
 const ownerOf = (record: { user_id: string } | null) => (record === null ? null : { userId: record.user_id })
 
 /** Which records of each kind a deletion removes. */
-export interface OwnedFilters {
+interface OwnedFilters {
   projects: object
   assistants: object
   threads: object

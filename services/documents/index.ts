@@ -10,7 +10,7 @@ import { type DocumentVersion, documentStore } from './store.ts'
 
 export type Documents = ReturnType<typeof createDocuments>
 
-export interface DocumentsDeps {
+interface DocumentsDeps {
   collections: Pick<Collections, 'documents' | 'threads'>
   transaction: RunInTransaction
   threads: {
@@ -20,7 +20,7 @@ export interface DocumentsDeps {
   }
 }
 
-export interface NewVersion {
+interface NewVersion {
   name: string
   language: string
   content: string

@@ -11,7 +11,7 @@ import { type FeedbackText, feedbackStore } from '../stores/feedback.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 
-export interface NewFeedback {
+interface NewFeedback {
   run_id: string
   key: string
   score?: number | boolean

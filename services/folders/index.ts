@@ -17,7 +17,7 @@ import type { RunInTransaction } from '../transactions.ts'
 
 export type Folders = ReturnType<typeof createFolders>
 
-export interface FoldersDeps {
+interface FoldersDeps {
   collections: Pick<Collections, 'users' | 'projects' | 'threads' | 'assistants' | 'files' | 'folders'>
   transaction: RunInTransaction
   vectorStores: {
@@ -32,7 +32,7 @@ export interface FoldersDeps {
   projectFiles: { remove(caller: Caller, fileId: string): Promise<DeletionResult> }
 }
 
-export interface FolderChanges {
+interface FolderChanges {
   name?: string | undefined
   /** Null removes them. */
   instructions?: string | null | undefined

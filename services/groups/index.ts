@@ -14,7 +14,7 @@ import type { AllowancesNow } from './allowances.ts'
 import type { LeaveGroups } from './leave-groups.ts'
 import type { GroupMember, GroupStore } from './store.ts'
 
-export interface GroupChange {
+interface GroupChange {
   name?: string
   listed?: boolean
   /** Null lifts what is there: for everybody, all is allowed then; for a group, nothing more than for everybody. */
@@ -143,7 +143,7 @@ const whoSays: Record<Exclude<GroupSource, 'operator'>, string> = {
   scim: 'Provisioning (SCIM) says who is in this group, and deletes it.',
 }
 
-export const noSuchGroup = () => new AppError('not_found', 'There is no such group.')
+const noSuchGroup = () => new AppError('not_found', 'There is no such group.')
 const keyOf = (name: string) => name.trim().toLowerCase()
 
 function nameOf(name: string): string {

@@ -1,6 +1,6 @@
 import type { ArchiveItem } from '../../domain/archive/items.ts'
 
-export interface ReadArchiveOptions {
+interface ReadArchiveOptions {
   /** Maximum size of the archive, packed and unpacked. */
   maxMb: number
   /** Who imports it: messages come with the new ids of the attachments and runs that they name. */

@@ -1,7 +1,7 @@
 import { cutText } from '../../domain/cut-text.ts'
 import { AppError } from '../../domain/errors.ts'
 
-export const reportedKinds = [
+const reportedKinds = [
   'projects',
   'vector_stores',
   'assistants',
@@ -21,7 +21,7 @@ export const reportedKinds = [
   'files',
   'vector_store_files',
 ] as const
-export type ReportedKind = (typeof reportedKinds)[number]
+type ReportedKind = (typeof reportedKinds)[number]
 
 type Counts = Record<ReportedKind, number>
 

@@ -46,7 +46,7 @@ function checkMembers(filter: AttributeFilter, loc: (string | number)[], depth: 
     throw invalidInput([...loc, 'value'], `is ${isList ? '' : 'not '}a list with ${filter.type}`)
 }
 
-export type IsWanted = (attributes: Attributes) => boolean
+type IsWanted = (attributes: Attributes) => boolean
 
 /** Reads a filter once for many files: whether one with these attributes is wanted. A missing attribute equals nothing. */
 export function readFilter({ type, key = '', value, filters = [] }: AttributeFilter): IsWanted {

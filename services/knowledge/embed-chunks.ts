@@ -7,7 +7,7 @@ import type { Embedder } from './embedder.ts'
 import { readChunks } from './stored-chunks.ts'
 import type { VectorStore } from './vector-store.ts'
 
-export interface EmbedChunksDeps {
+interface EmbedChunksDeps {
   collections: Pick<KnowledgeCollections, 'chunks'>
   vectors: Pick<VectorStore, 'upsert' | 'settle'>
   embedder: Embedder
@@ -29,7 +29,7 @@ const settleEveryChunks = 4096
 /** A worker that is killed has counted all but so many. */
 const countEveryTokens = 1_000_000
 
-export interface Destination {
+interface Destination {
   space: string
   /** The first chunk to embed. */
   from: number

@@ -10,7 +10,7 @@ import type { RunInTransaction } from '../transactions.ts'
 import type { createPassages } from './passages.ts'
 import type { Passage } from './retrieve.ts'
 
-export interface EvaluationDeps {
+interface EvaluationDeps {
   collections: Pick<Collections, 'assistants' | 'evaluations' | 'files'>
   transaction: RunInTransaction
   passages: Pick<ReturnType<typeof createPassages>, 'search'>

@@ -30,7 +30,7 @@ export interface PageReader {
   readPage(page: PageToRead, signal?: AbortSignal): Promise<PageRead>
 }
 
-export interface PageToRead {
+interface PageToRead {
   /** Base of its links, if it does not name another one. */
   url: string
   body: Buffer

@@ -20,7 +20,7 @@ interface PartUploadsDeps {
   transaction: RunInTransaction
 }
 
-export interface NewUpload {
+interface NewUpload {
   name: string
   contentType: string
   purpose: string

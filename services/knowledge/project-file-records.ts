@@ -11,7 +11,7 @@ import type { BlobStore } from './blob-store.ts'
 import type { StorageQuota } from './storage-quota.ts'
 import { brokenOff } from './upload.ts'
 
-export interface ProjectFileRecordsDeps {
+interface ProjectFileRecordsDeps {
   collections: Pick<Collections, 'files' | 'projects'>
   blobs: Pick<BlobStore, 'newBlobId' | 'write' | 'delete'>
   storageQuota: StorageQuota

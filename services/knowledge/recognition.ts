@@ -1,7 +1,7 @@
 import type { Collections } from '../collections.ts'
 import { userStore } from '../stores/users.ts'
 
-export interface RecognitionDeps {
+interface RecognitionDeps {
   collections: Pick<Collections, 'users'>
   /** Processor time of one user and day (UTC) for reading pictures. */
   secondsPerDay: number

@@ -7,7 +7,7 @@ import { retryId } from './ingestion-of.ts'
 import type { StartIngestion } from './start-ingestion.ts'
 import type { Uploads } from './uploads.ts'
 
-export interface RetriesDeps {
+interface RetriesDeps {
   collections: Pick<KnowledgeCollections, 'files'>
   startIngestion: StartIngestion
   admit: Uploads['admit']

@@ -20,7 +20,7 @@ import { type Passage, type RetrieveDeps, retrieve } from './retrieve.ts'
 import { wantedEntries } from './search-entries.ts'
 import { isExpired, noteActivity } from './vector-stores.ts'
 
-export const retrievalPassages = 5
+const retrievalPassages = 5
 const maxQueryCharacters = 2000
 const citingPages =
   'Cite the page of the sentence that you use. In a passage on several pages, `pages` says with which words each page begins.'
@@ -31,7 +31,7 @@ const notYetReady =
   'Some files that came with this conversation are still being processed, and were not searched. Say so, and that a later question can find more.'
 const searchMs = 30_000
 /** How long a search waits for files that came with the conversation, as the assistants API does. */
-export const awaitMs = 60_000
+const awaitMs = 60_000
 const pollEveryMs = 250
 
 type RetrievalDeps = RetrieveDeps & {
@@ -59,7 +59,7 @@ export interface RetrievalToolOptions {
  * score}]}`, so that the model can cite each sentence by file and page or heading; of a file also `part`, `parts` and
  * `outline?`.
  */
-export async function createRetrievalTool(
+async function createRetrievalTool(
   deps: RetrievalDeps,
   assistant: AssistantRecord,
   { name, search, readsFiles }: RetrievalToolOptions,

@@ -22,7 +22,7 @@ interface StoreEntriesDeps extends AddEntriesDeps, SearchEntriesDeps {
   files: Pick<ReturnType<typeof createFiles>, 'remove'>
 }
 
-export type EntryPageQuery = PageQuery & {
+type EntryPageQuery = PageQuery & {
   status?: 'in_progress' | 'completed' | 'failed' | 'cancelled' | undefined
   batch?: FileBatchRecord
 }

@@ -20,7 +20,7 @@ export interface SweepDeps {
 }
 
 /** Orphans of the knowledge base, which killed processes left behind. */
-export interface KnowledgeOrphans {
+interface KnowledgeOrphans {
   /** Records of files whose owner is gone, and of uploads whose process died. */
   files: string[]
   /** Files whose chunks exist although their record is gone. */

@@ -52,7 +52,7 @@ const Login = Type.Object({
 type Login = Static<typeof Login>
 
 /** Who begins a login in the browser: only the same person can end it. */
-export interface Beginner {
+interface Beginner {
   owner: Owner
   user: string
 }

@@ -9,7 +9,7 @@ import { deleteVectorsOfFile } from '../knowledge/vector-spaces.ts'
 import type { VectorStore } from '../knowledge/vector-store.ts'
 import { factStore } from './store.ts'
 
-export interface EmbedFactsDeps {
+interface EmbedFactsDeps {
   collections: Pick<Collections, 'memories'>
   vectors: Pick<VectorStore, 'upsert' | 'settle' | 'spacesOf' | 'deleteFile'>
   /** Undefined if no model is configured: facts are found by their words. */

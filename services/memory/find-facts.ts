@@ -7,7 +7,7 @@ import type { VectorStore } from '../knowledge/vector-store.ts'
 import { type EmbedFacts, spaceOf } from './embed-facts.ts'
 import { type ListedFact as Listed, factStore } from './store.ts'
 
-export interface FindFactsDeps {
+interface FindFactsDeps {
   collections: Pick<Collections, 'memories'>
   vectors: Pick<VectorStore, 'search'>
   embedder: Embedder | undefined
@@ -15,7 +15,7 @@ export interface FindFactsDeps {
   onError(error: unknown): void
 }
 
-export interface FactQuery {
+interface FactQuery {
   query: string
   limit: number
   /** All facts are returned, newest first and without a search, if there are no more than `limit`. */

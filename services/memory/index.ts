@@ -12,7 +12,7 @@ import { factStore } from './store.ts'
 
 export type Memories = ReturnType<typeof createMemories>
 
-export interface MemoriesDeps extends ChangeFactDeps {
+interface MemoriesDeps extends ChangeFactDeps {
   storeFact: StoreFact
   eraseFact: EraseFact
 }

@@ -9,7 +9,7 @@ export function shown(now = new Date()) {
 }
 
 /** What hides a fact at once. Its text is gone, and may be saved again. */
-export function tombstone(id: string) {
+function tombstone(id: string) {
   return { $set: { deleting: true, text: '', text_hash: `deleted ${id}` } }
 }
 

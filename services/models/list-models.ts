@@ -7,7 +7,7 @@ interface ModelListDeps {
 }
 
 /** A model that assistants can choose. */
-export interface ListedModel {
+interface ListedModel {
   id: string
   is_default: boolean
   context_tokens: number

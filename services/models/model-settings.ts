@@ -31,7 +31,7 @@ interface ModelSettingsDeps {
   facts: ModelFacts
 }
 
-export interface ModelChoices {
+interface ModelChoices {
   /** Null: the service chooses. */
   default_model: string | null
   /** Null: none. Absent: as it is. */

@@ -18,7 +18,7 @@ import { keyOf } from './stored-models.ts'
 /** Where something was set. What the environment says cannot be changed on the model page. */
 export type ModelSource = 'environment' | 'stored' | 'found' | 'demo' | 'automatic'
 
-export interface ServerView {
+interface ServerView {
   server_id: string
   name: string
   kind: ProviderKind
@@ -30,7 +30,7 @@ export interface ServerView {
   models: ModelView[]
 }
 
-export interface ModelView {
+interface ModelView {
   id: string
   provider_model: string
   context_tokens: number | null

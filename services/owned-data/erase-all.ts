@@ -35,7 +35,7 @@ async function changeAll(
 }
 
 /** The part of a collection that is used to update it. */
-export interface Updatable<F, U> extends Pick<Erasable<F>, 'find'> {
+interface Updatable<F, U> extends Pick<Erasable<F>, 'find'> {
   updateMany(
     filter: { _id: { $in: string[] } },
     update: U,

@@ -28,7 +28,7 @@ export type Depart = (projectId: string, left: LeavingRecord) => Promise<void>
 
 const atOnce = 100
 
-export const whyPausedByLeaving = 'Its maker does not use the project any more: it waits for somebody to take it over.'
+const whyPausedByLeaving = 'Its maker does not use the project any more: it waits for somebody to take it over.'
 
 /**
  * What follows when somebody does not use a project any more: his runs in it end, and what they have answered stays.

@@ -52,7 +52,7 @@ export interface Invitation {
   expiresAt?: Date
 }
 
-export interface NewMember {
+interface NewMember {
   email?: string
   user_id?: string
   /** The id of a group. */

@@ -9,7 +9,7 @@ import { promptStore } from './store.ts'
 
 export type Prompts = ReturnType<typeof createPrompts>
 
-export interface PromptsDeps {
+interface PromptsDeps {
   collections: Pick<Collections, 'users' | 'projects' | 'prompts'>
   transaction: RunInTransaction
 }

@@ -12,7 +12,7 @@ interface PublicThreadsDeps extends NamedThreadsDeps {
   storeKilobytes: StoreKilobytes
 }
 
-export interface NewPublicThread {
+interface NewPublicThread {
   metadata?: Record<string, unknown> | undefined
   messages?: Message[]
 }

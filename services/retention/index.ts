@@ -20,7 +20,7 @@ import type { WorkflowClient } from '../workflow-client.ts'
 import { each } from './each.ts'
 
 /** Undefined: kept for as long as the owner keeps it. */
-export interface RetentionSettings {
+interface RetentionSettings {
   retainPublicThreadsDays: number
   retainPendingAccountsDays: number | undefined
   retainWaitingRunsDays: number | undefined

@@ -150,7 +150,7 @@ function keepsWithoutPlace(thread: ThreadRecord): boolean {
  * results of tools belong to calls of its thread, or of the input, that have no result yet. Throws `invalid_input`
  * otherwise: the model would not be shown them.
  */
-export async function checkResults(
+async function checkResults(
   conversations: Pick<Conversations, 'read'>,
   {
     thread,

@@ -265,7 +265,7 @@ export interface CallSoFar {
 }
 
 /** The calls of the answer with this id, as they arrive. */
-export function createAnswerCalls(answerId: string) {
+function createAnswerCalls(answerId: string) {
   /** By the numbers that the model gave the calls. */
   const calls = new Map<number, CallSoFar>()
 
@@ -307,7 +307,7 @@ export function isUnreadable(call: CallSoFar): boolean {
 }
 
 /** If arguments are not a JSON object, what can be parsed is kept; such a call is not executed. */
-export function toolCallOf(call: CallSoFar): ToolCall {
+function toolCallOf(call: CallSoFar): ToolCall {
   const { id, modelId, name } = call
   const args = readPartialObject(argumentsText(call))
   return { id, name, args, type: 'tool_call', ...(modelId === undefined ? {} : { model_id: modelId }) }

@@ -9,7 +9,7 @@ import type { Tool } from '../tool.ts'
 import { ledgerStore } from './store.ts'
 
 /** How many calls of one answer are executed here; the others are answered with an error. */
-export const maxCallsPerStep = 16
+const maxCallsPerStep = 16
 
 /** How many calls a run may still execute here, before this step; undefined: any number. */
 export async function callsLeftFor(

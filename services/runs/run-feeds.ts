@@ -5,7 +5,7 @@ import { within } from '../within.ts'
 import { type RunSnapshot, completeView } from './run-snapshot.ts'
 import type { RunStream, StreamBatch } from './run-stream.ts'
 
-export interface RunFeedsDeps {
+interface RunFeedsDeps {
   stream: RunStream
   /** The database's state of the run; undefined if the run is gone. */
   snapshot(run: RunKey): Promise<RunSnapshot | undefined>

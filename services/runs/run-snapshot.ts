@@ -8,14 +8,14 @@ import type { Collections } from '../collections.ts'
 import { runStore } from '../stores/runs.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 
-export interface RunOutput {
+interface RunOutput {
   /** In order; if they do not fit into one answer, the newest. */
   messages: Message[]
   /** How many older ones were left out. */
   omitted: number
 }
 
-export type ReadRunOutput = ReturnType<typeof createRunOutput>
+type ReadRunOutput = ReturnType<typeof createRunOutput>
 
 /** Reads the messages that a run has added to its thread, without its input. `before` is the id of one of them. */
 export function createRunOutput(scan: ScanLog) {
@@ -59,7 +59,7 @@ export function createRunSnapshots(collections: Pick<Collections, 'runs'>, readO
 }
 
 /** How a run's stream ends, or undefined while the run is open. */
-export function terminalOf(run: Pick<RunRecord, 'status' | 'error'>): Terminal | undefined {
+function terminalOf(run: Pick<RunRecord, 'status' | 'error'>): Terminal | undefined {
   switch (run.status) {
     case 'pending':
     case 'running':

@@ -9,7 +9,7 @@ import { executedRunStore } from './store.ts'
  * Executes a model step when its turn comes; throws the signal's reason if the signal aborts first. A step waits for a
  * moment only: then its workflow is told with a signal when a slot is free.
  */
-export type InStepSlot = <T>(run: RunKey, signal: AbortSignal, work: () => Promise<T>) => Promise<T | StepQueued>
+type InStepSlot = <T>(run: RunKey, signal: AbortSignal, work: () => Promise<T>) => Promise<T | StepQueued>
 
 export interface StepSlots {
   inSlot: InStepSlot

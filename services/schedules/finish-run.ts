@@ -15,7 +15,7 @@ import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { SyncSchedule } from './sync.ts'
 
-export interface FinishRunDeps {
+interface FinishRunDeps {
   collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'runs'>
   transaction: RunInTransaction
   runs: Pick<Runs, 'cancel' | 'expire'>

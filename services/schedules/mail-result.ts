@@ -12,7 +12,7 @@ import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
 import { userStore } from '../stores/users.ts'
 import { keyOf } from './finish-run.ts'
 
-export interface MailResultDeps {
+interface MailResultDeps {
   collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'users'>
   mailer: Pick<Mailer, 'send'>
   secrets: Pick<DerivedSecrets, 'scheduleMailSignature'>
@@ -75,7 +75,7 @@ interface Result {
   stopUrl: string
 }
 
-export function resultMail({ to, language, messageId, title, time, text, stopUrl }: Result): Mail {
+function resultMail({ to, language, messageId, title, time, text, stopUrl }: Result): Mail {
   const url = escapeHtml(stopUrl)
   const { runOf, stop } = mailMessages[language].result
   return {

@@ -4,7 +4,7 @@ import type { OverlapPolicy, ScheduleTiming } from '../../domain/records/schedul
 import { isTimezone, lastYear, nextTimes, problemOfCron } from '../../domain/schedules/next-times.ts'
 import type { RunRequest } from '../runs/index.ts'
 
-export interface TimingRequest {
+interface TimingRequest {
   cron?: string
   interval_seconds?: number
   /** Times are ISO 8601. */

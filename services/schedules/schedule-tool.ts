@@ -16,7 +16,7 @@ import { scheduleStore } from '../stores/schedules.ts'
 import type { JsonSchema, Tool, ToolContext } from '../tool.ts'
 import type { createScheduleWrites } from './write-schedules.ts'
 
-export interface ScheduleToolDeps {
+interface ScheduleToolDeps {
   collections: Pick<Collections, 'schedules' | 'assistants'>
   schedules: Pick<ReturnType<typeof createScheduleWrites>, 'create' | 'remove'>
 }

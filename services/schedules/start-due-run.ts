@@ -19,7 +19,7 @@ import { threadRecordOf } from '../threads/create-thread.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { runInputOf } from './schedule-input.ts'
 
-export interface StartDueRunDeps {
+interface StartDueRunDeps {
   collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'runs' | 'threads' | 'users' | 'projects'>
   transaction: RunInTransaction
   runs: Pick<Runs, 'prepare' | 'start'>

@@ -3,7 +3,7 @@ import { leasedSweep } from '../leased-sweep.ts'
 import { scheduleRunStore, scheduleStore } from '../stores/schedules.ts'
 import type { Timetable } from './timetable.ts'
 
-export interface SyncDeps {
+interface SyncDeps {
   collections: Pick<Collections, 'schedules' | 'scheduleRuns'>
   timetable: Timetable
 }

@@ -10,7 +10,7 @@ import { keyOf } from './finish-run.ts'
 import { type ScheduleReads, missing } from './read-schedules.ts'
 import type { createStartDueRun } from './start-due-run.ts'
 
-export interface ScheduleRunsDeps {
+interface ScheduleRunsDeps {
   collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'runs'>
   workflows: Pick<WorkflowClient, 'start'>
   startDueRun: ReturnType<typeof createStartDueRun>

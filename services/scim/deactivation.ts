@@ -8,7 +8,7 @@ interface DeactivationDeps extends CancelRunDeps {
 }
 
 const atOnce = 100
-export const whyPausedByDeactivation = 'The account of its maker is deactivated.'
+const whyPausedByDeactivation = 'The account of its maker is deactivated.'
 
 export type Deactivation = ReturnType<typeof createDeactivation>
 

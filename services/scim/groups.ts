@@ -23,7 +23,7 @@ export interface SeenGroup {
 }
 
 /** A group as POST and PUT bring it. */
-export interface ScimGroup {
+interface ScimGroup {
   displayName: string
   externalId?: string
   members: string[]

@@ -22,7 +22,7 @@ import { deletionOfSource, openSourceReceipt } from './delete-source.ts'
 import { type Owner, type SourceView, createSourceReads, missing } from './read-sources.ts'
 import type { SyncSource } from './sync-sources.ts'
 
-export interface SourcesDeps {
+interface SourcesDeps {
   collections: Pick<
     Collections,
     'sources' | 'sourcePages' | 'files' | 'users' | 'assistants' | 'purchases' | 'receipts'

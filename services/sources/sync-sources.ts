@@ -6,7 +6,7 @@ import { sourceStore } from '../stores/sources.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { RefreshTimetable } from './refresh-timetable.ts'
 
-export interface SyncSourcesDeps {
+interface SyncSourcesDeps {
   collections: Pick<Collections, 'sources'>
   workflows: Pick<WorkflowClient, 'start'>
   refreshes: RefreshTimetable

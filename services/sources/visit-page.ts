@@ -25,7 +25,7 @@ export interface VisitDeps extends StoreTextDeps {
   pages: PageReader
 }
 
-export interface Visit {
+interface Visit {
   bytes: number
   /** The file that was made of it. */
   fileId?: string

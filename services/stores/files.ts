@@ -39,7 +39,7 @@ const entryStatuses = {
   failed: { status: 'failed' as const, cancelled: { $ne: true } },
   cancelled: { cancelled: true },
 }
-export type EntryStatus = keyof typeof entryStatuses
+type EntryStatus = keyof typeof entryStatuses
 
 /** How many entries have a status. */
 export interface StatusGroup {
@@ -464,7 +464,7 @@ export const projectFileStore = ({ files }: Pick<Collections, 'files'>) => ({
   },
 })
 
-export interface EntryGroup extends StatusGroup {
+interface EntryGroup extends StatusGroup {
   _id: StatusGroup['_id'] & { owner: string }
   bytes: number
 }

@@ -11,7 +11,7 @@ export type LogFilter =
 
 /** What an erasure reads of an entry. */
 const erasedMembers = { run_id: 1, step: 1, source: 1, messages_json: 1, 'search.at': 1 } as const
-export type ErasableEntry = Pick<CheckpointRecord, '_id' | 'run_id' | 'step' | 'source' | 'messages_json' | 'search'>
+type ErasableEntry = Pick<CheckpointRecord, '_id' | 'run_id' | 'step' | 'source' | 'messages_json' | 'search'>
 
 /** What a search for messages reads of an entry before it chooses. */
 export type SearchedEntry = Pick<CheckpointRecord, '_id' | 'thread_id'> & {

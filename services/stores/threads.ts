@@ -83,12 +83,12 @@ interface Listed {
   without?: string | undefined
 }
 
-const aliveContainer = ({ userId, projectId }: Place, threadId: string, now = new Date()) => ({
+const aliveContainer = ({ userId, projectId }: Place, threadId: string) => ({
   _id: threadId,
   user_id: userId,
   project_id: projectId,
   container: { $exists: true },
-  expires_at: { $gt: now },
+  expires_at: { $gt: new Date() },
   ...present,
 })
 

@@ -9,7 +9,7 @@ import type { InputEntry, PendingInput } from './log.ts'
 /** An entry of the log without its text. */
 export type LogPosition = Omit<CheckpointRecord, 'messages_json'>
 
-export interface SizedMessage {
+interface SizedMessage {
   message: Message
   /** Bytes of its JSON text. */
   bytes: number

@@ -23,7 +23,7 @@ export function requireRoom({ log_bytes: used = 0 }: Pick<ThreadRecord, 'log_byt
   if (used + bytes > threadMaxBytes) throw threadFull()
 }
 
-export function threadFull() {
+function threadFull() {
   const words = `a thread holds at most ${threadMaxBytes / (1024 * 1024)} MB of messages, and this one is full: start a new thread`
   return invalidInput(['body'], words, 'thread_full')
 }

@@ -15,7 +15,7 @@ import type { RunInTransaction } from '../transactions.ts'
 import type { ThreadStates } from './log-states.ts'
 import type { ThreadReads } from './read-threads.ts'
 
-export interface SharesDeps {
+interface SharesDeps {
   collections: Pick<Collections, 'shares' | 'threads' | 'users'>
   transaction: RunInTransaction
   states: Pick<ThreadStates, 'state'>

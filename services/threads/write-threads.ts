@@ -10,7 +10,7 @@ import { threadStore } from '../stores/threads.ts'
 import type { CreateThread } from './create-thread.ts'
 import { type ThreadReads, type ThreadWithStatus, missing, requireMade } from './read-threads.ts'
 
-export interface ThreadChanges {
+interface ThreadChanges {
   name?: string
   /** The name stands in until the small model has given another one. */
   provisional_name?: boolean

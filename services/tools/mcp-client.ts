@@ -194,8 +194,8 @@ export function keepingDigits(response: Response): Response {
 }
 
 /** What JSON.stringify writes of the value has each number as the server wrote it. */
-export function withExactNumbers<T extends object>(value: T): T
-export function withExactNumbers(value: object): unknown {
+function withExactNumbers<T extends object>(value: T): T
+function withExactNumbers(value: object): unknown {
   const text = JSON.stringify(value)
   return text.includes(mark) ? parseExactJson(text.replaceAll(marked, '$1')) : value
 }

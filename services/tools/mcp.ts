@@ -169,7 +169,7 @@ async function withLogin<T>(
 }
 
 /** The cached list of a server: the usable tools, and how many were left out. */
-export interface RemoteTools {
+interface RemoteTools {
   tools: Pick<RemoteTool, 'name' | 'title' | 'description' | 'inputSchema' | 'annotations'>[]
   leftOut: number
 }

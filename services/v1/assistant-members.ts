@@ -18,7 +18,7 @@ export interface ClientFunction {
   strict?: boolean | null
 }
 
-export interface FileSearch {
+interface FileSearch {
   max_num_results?: number
   ranking_options?: { ranker?: string; score_threshold?: number }
 }

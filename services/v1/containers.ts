@@ -34,7 +34,7 @@ interface ContainersDeps {
   deletions: { deleteThread(caller: Caller, threadId: string): Promise<DeletionResult> }
 }
 
-export interface NewContainer {
+interface NewContainer {
   name: string
   minutes: number
   memoryLimit: string | undefined

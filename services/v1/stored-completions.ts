@@ -23,7 +23,7 @@ export interface StoredCompletion {
   answers: Message[][]
 }
 
-export interface CompletionFilter {
+interface CompletionFilter {
   model?: string | undefined
   /** Members of its metadata. */
   metadata?: Metadata

@@ -8,7 +8,7 @@ import { PathId } from '../schemas.ts'
 export const tags = ['mcp']
 export const McpParams = Type.Object({ aid: PathId })
 export const sessionHeader = 'mcp-session-id'
-export const versionHeader = 'mcp-protocol-version'
+const versionHeader = 'mcp-protocol-version'
 
 /** Its origins are those of the assistant. */
 export const mcpConfig = { auth: 'public', cors: false, staysOpen: true } as const

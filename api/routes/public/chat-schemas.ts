@@ -132,7 +132,7 @@ export const ChatCompletionRequest = Type.Object(
 )
 export type ChatCompletionRequest = Static<typeof ChatCompletionRequest>
 
-export const ToolCallShape = Type.Object(
+const ToolCallShape = Type.Object(
   {
     id: Type.String(),
     type: Type.Literal('function'),

@@ -12,7 +12,7 @@ import type { ListedRun } from '../../../services/runs/index.ts'
 import type { CompatMessage, CompatRun, CompatThread } from './thread-schemas.ts'
 
 export const secondsOf = (date: Date): number => Math.floor(date.getTime() / 1000)
-export const maybeSecondsOf = (date: Date | undefined) => (date === undefined ? null : secondsOf(date))
+const maybeSecondsOf = (date: Date | undefined) => (date === undefined ? null : secondsOf(date))
 
 /** A page of a list in the format of the assistants API. */
 export function listPage<T extends { id: string }>({ entries, hasMore }: Page<T>) {

@@ -43,7 +43,7 @@ type Choice = ChatCompletion['choices'][number]
 type CallChange = Extract<AnswerChange, { type: 'call' }>
 
 /** What is new of one answer. */
-export interface AnswerAdvance {
+interface AnswerAdvance {
   text: string
   reasoning: string
   refusal: string

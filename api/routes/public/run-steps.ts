@@ -12,7 +12,7 @@ type Status = CompatRunStep['status']
  * The step in which a message was written. Its id is made from the message's id, so that streams and lists use the
  * same one.
  */
-export const messageStepId = (messageId: string): string => `step-${messageId}`
+const messageStepId = (messageId: string): string => `step-${messageId}`
 /** The step with the tool calls of a message. A stream has seen `attempt` ones, if the model had to begin again. */
 export const toolStepId = (messageId: string, attempt = 1): string =>
   `step-${messageId}-tools${attempt > 1 ? `-${attempt}` : ''}`

@@ -11,7 +11,7 @@ import { followRun } from '../../sse/follow-run.ts'
 import type { StreamMode } from './schemas.ts'
 
 /** Ids of the two events before the first entry of the stream. */
-export const startEventId = '0-1'
+const startEventId = '0-1'
 export const metadataEventId = '0-2'
 
 export const eventStream = {

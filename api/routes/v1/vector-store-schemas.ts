@@ -19,7 +19,7 @@ const seconds = Type.Integer({ description: 'Seconds since 1970.' })
 export const fileId = Type.String({ minLength: 1, maxLength: 128 })
 export const maxFiles = 500
 
-export const AttributesInput = Type.Record(
+const AttributesInput = Type.Record(
   ShortKey,
   Type.Union([Type.String({ maxLength: 512 }), Type.Number(), Type.Boolean()]),
   { maxProperties: 16, additionalProperties: false, description: 'What searches can filter by.' },

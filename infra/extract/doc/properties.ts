@@ -39,7 +39,7 @@ export interface LetterProperties {
 const maxCells = 100
 
 /** Calls `each` with the code and the operand of each property ([MS-DOC] 2.6); a property that is cut off ends them. */
-export function forEachProperty(bytes: Buffer, each: (code: number, operand: Buffer) => void): void {
+function forEachProperty(bytes: Buffer, each: (code: number, operand: Buffer) => void): void {
   let at = 0
   while (at + 3 <= bytes.length) {
     const code = bytes.readUInt16LE(at)

@@ -17,7 +17,7 @@ interface DocShape {
 }
 
 /** Where shapes hang in the body, by their ids, and what somebody wrote about those that are pictures. */
-export interface ShapePlaces {
+interface ShapePlaces {
   places: Map<number, number>
   described: { position: number; description: string }[]
 }

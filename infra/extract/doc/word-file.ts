@@ -26,16 +26,7 @@ export const parts = {
 } as const
 
 /** The texts of a file, one behind the other. */
-export const storyNames = [
-  'body',
-  'footnotes',
-  'headers',
-  'macros',
-  'comments',
-  'endnotes',
-  'boxes',
-  'headerBoxes',
-] as const
+const storyNames = ['body', 'footnotes', 'headers', 'macros', 'comments', 'endnotes', 'boxes', 'headerBoxes'] as const
 export type Story = (typeof storyNames)[number]
 
 /** A file of Word 97 to 2003, opened. Positions count characters from the start of the body. */

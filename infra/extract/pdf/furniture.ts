@@ -2,7 +2,7 @@ import { rowsOf } from './columns.ts'
 import type { Segment } from './segments.ts'
 
 /** What a document repeats at the edges of its pages: running heads and numbers of pages. */
-export interface Furniture {
+interface Furniture {
   note(page: number, segments: Segment[]): void
   /** Without what other pages have at this place. The first page that has a running head keeps it. */
   without(page: number, segments: Segment[], label: string | undefined): Segment[]

@@ -2,7 +2,7 @@ import { smallestOf, largestOf } from '../../../domain/extremes.ts'
 import type { Gap } from './columns.ts'
 import { isFigure, type Segment } from './segments.ts'
 
-export interface OrderedColumns {
+interface OrderedColumns {
   /** From the left, as wide as what stands in them. */
   columns: Gap[]
   gaps: Gap[]

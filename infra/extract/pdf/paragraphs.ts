@@ -4,7 +4,7 @@ import { type KnownWords, joinLines } from './hyphens.ts'
 import type { Line } from './layout.ts'
 import type { OutlineEntry } from './pdfium.ts'
 
-export type TextPart = { kind: 'heading'; level: number; text: string } | { kind: 'text'; text: string }
+type TextPart = { kind: 'heading'; level: number; text: string } | { kind: 'text'; text: string }
 
 export interface TextContext {
   /** The size of the letters of the document's text. */

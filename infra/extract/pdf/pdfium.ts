@@ -185,7 +185,7 @@ function pageOfBookmark({ native }: Pdfium, document: PdfDocument, bookmark: num
   return place === 0 ? -1 : native('FPDFDest_GetDestPageIndex')(document.id, place)
 }
 
-export interface GreyPicture {
+interface GreyPicture {
   width: number
   height: number
   grey: Uint8Array

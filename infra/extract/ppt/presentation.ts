@@ -12,7 +12,7 @@ interface Listed {
   texts: PptText[]
 }
 
-export interface PptSlide {
+interface PptSlide {
   record: Buffer
   /** The names of the fonts of the presentation. */
   fonts: string[]

@@ -17,6 +17,6 @@ export function isAccessKey(key: string): boolean {
 const accessKeyPattern = /^(A[A-Z0-9]{15,127}):([^:]+)(?::(.+))?$/
 
 /** `bedrock-runtime.eu-central-1.amazonaws.com`; other addresses are those of gateways. */
-export function regionOf(baseUrl: string): string {
+function regionOf(baseUrl: string): string {
   return /^bedrock[\w-]*\.([a-z0-9-]+)\./.exec(new URL(baseUrl).hostname)?.[1] ?? 'us-east-1'
 }

@@ -194,7 +194,7 @@ interface OpenOptions {
  * A model of one request. Key and address are always given, because the packages would read them from variables of the
  * environment otherwise.
  */
-export async function openModel(
+async function openModel(
   kind: NativeKind,
   model: string,
   { apiKey, baseUrl: baseURL, fetch }: OpenOptions,

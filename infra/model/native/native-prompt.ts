@@ -19,7 +19,7 @@ import { type CacheMark, markedForCache } from './cache-marks.ts'
 type AssistantMessage = Extract<PromptMessage, { role: 'assistant' }>
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
 
-export interface PromptOptions {
+interface PromptOptions {
   kind: NativeKind
   /** The server and family of models that are asked. */
   origin: string

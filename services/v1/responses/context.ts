@@ -12,7 +12,7 @@ import type { ResponseRun } from './response-run.ts'
 /** A model that reads a million tokens is shown about as much. A record of the database holds 16 MB. */
 const maxContextBytes = 4 * 1024 * 1024
 
-export interface EarlierMessages {
+interface EarlierMessages {
   messages: Message[]
   /** False if older messages were left out. */
   isWhole: boolean

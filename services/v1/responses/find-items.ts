@@ -43,7 +43,7 @@ export interface AllowedCall {
   index: number
 }
 
-export interface FoundItems extends Received {
+interface FoundItems extends Received {
   allowed: AllowedCall[]
 }
 

@@ -109,5 +109,5 @@ export const InputItem = Type.Object(
 )
 export type InputItem = Static<typeof InputItem>
 
-export const InputItems = Type.Array(InputItem, { maxItems: requestLimits.messages })
+const InputItems = Type.Array(InputItem, { maxItems: requestLimits.messages })
 export const Input = Type.Union([text, InputItems])
