@@ -241,8 +241,9 @@ async function play(
     return sendJson(response, 200, shapes.completion(text || null, whole, finishReason, usage))
   }
 
+  const closed = once(response, 'close')
   const write = async (value: unknown) => {
-    if (!response.write(sseFrame(value))) await Promise.race([once(response, 'drain'), once(response, 'close')])
+    if (!response.write(sseFrame(value))) await Promise.race([once(response, 'drain'), closed])
   }
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   await write(shapes.chunk({ role: 'assistant', content: '' }))

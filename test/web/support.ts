@@ -34,7 +34,7 @@ export async function startConsole(env: Record<string, string> = {}) {
   const url = `http://${proxy.address}`
   const axe = await readFile(axeFile, 'utf8')
   const problems: string[] = []
-  const watched = longTasks ? await watchTasks(browser.context) : undefined
+  const watched = longTasks && !isTracing ? await watchTasks(browser.context) : undefined
   let users = 0
 
   async function newPage(token?: string): Promise<Page> {
@@ -203,8 +203,12 @@ async function watchTasks(context: BrowserContext) {
   }
 }
 
+/** A browser traces once at a time, all its pages. */
+let isTracing = false
+
 /** Until the returned function is called: the tasks of the main threads of all pages. */
 async function traceTasks(page: Page): Promise<() => Promise<TraceEvent[]>> {
+  isTracing = true
   const devtools = await page.context().newCDPSession(page)
   const events: TraceEvent[] = []
   devtools.on('Tracing.dataCollected', ({ value }) => events.push(...(value as unknown as TraceEvent[])))
@@ -214,6 +218,7 @@ async function traceTasks(page: Page): Promise<() => Promise<TraceEvent[]>> {
   return async () => {
     await devtools.send('Tracing.end')
     await complete
+    isTracing = false
     await devtools.detach()
     const threadOf = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`
     const isMain = ({ name, args }: TraceEvent) => name === 'thread_name' && args['name'] === 'CrRendererMain'

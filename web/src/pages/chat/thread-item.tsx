@@ -14,7 +14,7 @@ import {
   Trash2,
   UsersRound,
 } from 'lucide-react'
-import { Suspense, useState } from 'react'
+import { Suspense, memo, useState } from 'react'
 import { type Thread, api, keys, queryClient, unwrap, wordsOf } from '../../lib/api.ts'
 import { dragChat } from '../../lib/dragged-chat.ts'
 import { useIsOwn, useMembership } from '../../lib/membership.ts'
@@ -44,8 +44,8 @@ interface ThreadItemProps {
   selection: Selection | undefined
 }
 
-/** A chat in the list, with what can be done with it. */
-export function ThreadItem({ thread, isCurrent, selection }: ThreadItemProps) {
+/** A chat in the list, with what can be done with it. A list of hundreds is drawn again with each chat that is opened. */
+export const ThreadItem = memo(function ThreadItem({ thread, isCurrent, selection }: ThreadItemProps) {
   const [open, setOpen] = useState<'rename' | 'tags' | 'share' | 'move' | 'delete'>()
   const navigate = useNavigate()
   const { thread_id: threadId, pinned, archived } = thread
@@ -163,7 +163,7 @@ export function ThreadItem({ thread, isCurrent, selection }: ThreadItemProps) {
       )}
     </li>
   )
-}
+})
 
 /** Beside the name of a chat that the project sees. */
 function SharedMark({ thread, isOwn }: { thread: Thread; isOwn: boolean }) {
