@@ -241,7 +241,7 @@ async function play(
     return sendJson(response, 200, shapes.completion(text || null, whole, finishReason, usage))
   }
 
-  const closed = once(response, 'close')
+  const closed = once(response, 'close').catch(() => undefined)
   const write = async (value: unknown) => {
     if (!response.write(sseFrame(value))) await Promise.race([once(response, 'drain'), closed])
   }
@@ -263,7 +263,7 @@ async function play(
 async function playRaw(raw: (string | Promise<unknown>)[], response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.flushHeaders()
-  const closed = once(response, 'close')
+  const closed = once(response, 'close').catch(() => undefined)
   await eachPiece(raw, async (piece) => {
     if (!response.destroyed && !response.write(piece)) await Promise.race([once(response, 'drain'), closed])
   })
