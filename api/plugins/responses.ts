@@ -18,8 +18,10 @@ export function installResponses(app: FastifyInstance, noteProblem: NoteProblem 
   }
   noteUndeclared(app, noteProblem)
   app.setSerializerCompiler(({ schema, method, url, httpStatus }) => {
-    const validate = checkOf(schema)
+    // Compiled with the first such answer: a process of tests asks for few of a thousand schemas.
+    let compiled: ValidateFunction | undefined
     return (value) => {
+      const validate = (compiled ??= checkOf(schema))
       const plain: unknown = JSON.parse(JSON.stringify(value))
       if (!validate(plain)) {
         const errors = checker().errorsText(validate.errors)
@@ -53,7 +55,7 @@ let ajv: Ajv | undefined
 
 function checker(): Ajv {
   if (ajv === undefined) {
-    ajv = new Ajv({ strict: false, allErrors: true })
+    ajv = new Ajv({ strict: false, allErrors: true, code: { optimize: false } })
     addFormats.default(ajv, ['email', 'uuid', 'uri', 'date-time', 'binary'])
   }
   return ajv
