@@ -83,7 +83,8 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     sync: createSyncSource({ collections, workflows, refreshes }),
     onError: (error: unknown) => logger.warn({ err: error }, 'a source could not be passed on; a worker tries again'),
   }
-  const threads = createThreads({ ...reading, transaction, createThread, log, states })
+  const storageQuota = createStorageQuota(collections, settings)
+  const threads = createThreads({ ...reading, transaction, createThread, log, states, storageQuota })
   const assistants = createAssistants({ collections, transaction, configs: assistantConfigs })
   /** Of the images and files that messages and answers name by address. */
   const downloads = createDownloads(infra.outbound)
@@ -95,7 +96,6 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const schedules = createSchedules({ ...owned, ...scheduleSync })
   const memory = composeMemory(infra, logger, assistants)
   const budgetCounting = createBudgetCounting({ collections, assistantConfigs, models, contextWindowOf })
-  const storageQuota = createStorageQuota(collections, settings)
   const projectFiles = composeProjectFiles({ settings, infra, collections, storageQuota, workflows })
   const mcpLogins = createMcpLogins({
     collections,

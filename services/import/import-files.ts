@@ -18,7 +18,6 @@ import { attachmentStore } from '../stores/attachments.ts'
 import { fileStore, projectFileStore } from '../stores/files.ts'
 import { threadStore } from '../stores/threads.ts'
 import { vectorStoreStore } from '../stores/vector-stores.ts'
-import { countsInQuota } from '../threads/create-thread.ts'
 import { type Import, importedThread } from './import.ts'
 import { settle } from './report.ts'
 
@@ -83,7 +82,7 @@ function isRefusal(error: unknown): error is AppError {
 
 export interface ImportAttachmentsDeps {
   collections: Pick<Collections, 'threads' | 'attachments'>
-  storageQuota: Pick<StorageQuota, 'requireRoomForRun'>
+  storageQuota: Pick<StorageQuota, 'requireRoomForParts'>
 }
 
 /** The images, sounds and files of imported messages. What bytes are is read from them, as it is when a message comes. */
@@ -98,7 +97,7 @@ export function createAttachmentImport(
       const thread = await importedThread(collections, userId, idOf('thread', archived.thread_id ?? ''))
       const id = idOf('attachment', archived.attachment_id)
       if (await attachments.hasOwned(userId, id)) return 'existing'
-      if (!countsInQuota(thread)) await storageQuota.requireRoomForRun(userId, archived.size, false)
+      await storageQuota.requireRoomForParts(userId, [archived])
       const bytes = await bytesOf(content, archived.size)
       const record: AttachmentRecord = {
         _id: id,

@@ -22,6 +22,17 @@ export function createStorageQuota(
     return storageMaxMbOf(own === undefined ? {} : { storage_max_mb: own }, storageMaxMb)
   }
 
+  /**
+   * Throws `payload_too_large` if the user may not store what a run does. Public callers are told nothing about the
+   * account.
+   */
+  async function requireRoomForRun(userId: string, bytes: number, isPublic: boolean): Promise<void> {
+    const maxMb = await maxMbOf(userId)
+    if (maxMb === undefined) return
+    if (!(await storedBytes.addForRun(userId, bytes, maxMb * megabyte)))
+      throw isPublic ? fullForPublic() : usedUp(maxMb)
+  }
+
   return {
     /** Throws `payload_too_large` if the user may not store so many bytes more. */
     async requireRoom(userId: string, bytes: number): Promise<void> {
@@ -29,15 +40,12 @@ export function createStorageQuota(
       if (maxMb !== undefined && (await storedBytes.of(userId)) + bytes > maxMb * megabyte) throw usedUp(maxMb)
     },
 
-    /**
-     * The same for a run on a thread that takes no place of the thread quota. Public callers are told nothing about the
-     * account.
-     */
-    async requireRoomForRun(userId: string, bytes: number, isPublic: boolean): Promise<void> {
-      const maxMb = await maxMbOf(userId)
-      if (maxMb === undefined) return
-      if (!(await storedBytes.addForRun(userId, bytes, maxMb * megabyte)))
-        throw isPublic ? fullForPublic() : usedUp(maxMb)
+    requireRoomForRun,
+
+    /** The same for images and files of messages that come without a run. */
+    async requireRoomForParts(userId: string, parts: readonly { size: number }[]): Promise<void> {
+      const bytes = parts.reduce((sum, { size }) => sum + size, 0)
+      if (bytes > 0) await requireRoomForRun(userId, bytes, false)
     },
 
     /**

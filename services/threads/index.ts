@@ -4,6 +4,7 @@ import { type Message, type MessageInput, authoredBy, normaliseMessage } from '.
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { type OpenedAttachment, openAttachment } from '../attachments/open-attachment.ts'
 import type { Collections } from '../collections.ts'
+import type { StorageQuota } from '../knowledge/storage-quota.ts'
 import { type Maker, createMakers } from '../makers.ts'
 import type { Caller } from '../owner.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -27,6 +28,7 @@ interface ThreadsDeps {
   log: Pick<ThreadLog, 'append' | 'find'>
   states: ThreadStates
   pendingInput: Pick<PendingInput, 'missingFromLog'>
+  storageQuota: Pick<StorageQuota, 'requireRoomForParts'>
 }
 
 /** Operations on threads. One that the caller does not see is answered like a missing one: `not_found`. */
@@ -47,7 +49,7 @@ export function createThreads(deps: ThreadsDeps) {
     requireContinuable,
     ...createThreadWrites({ collections, createThread, withStatus }),
     ...createThreadState({ reads, log, states, pendingInput }),
-    ...createSides({ collections, transaction, reads, log, states, pendingInput }),
+    ...createSides({ ...deps, reads }),
 
     async attachment(caller: Caller, threadId: string, attachmentId: string): Promise<OpenedAttachment> {
       await see(caller, threadId)

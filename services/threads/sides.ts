@@ -4,9 +4,10 @@ import { derivedId, newId } from '../../domain/ids.ts'
 import { type Message, authoredBy } from '../../domain/messages.ts'
 import { type ThreadRecord, threadLimits } from '../../domain/records/thread.ts'
 import { copyAttachments } from '../attachments/copy-attachments.ts'
-import { withAttachments } from '../attachments/receive-content.ts'
+import { type Received, withAttachments } from '../attachments/receive-content.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import type { StorageQuota } from '../knowledge/storage-quota.ts'
 import type { Caller } from '../owner.ts'
 import { threadStore } from '../stores/threads.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -22,6 +23,7 @@ interface SidesDeps {
   log: Pick<ThreadLog, 'append' | 'find'>
   states: ThreadStates
   pendingInput: Pick<PendingInput, 'missingFromLog'>
+  storageQuota: Pick<StorageQuota, 'requireRoomForParts'>
 }
 
 /** Characters of the id of a run, with which the ids of its answers begin. */
@@ -32,7 +34,7 @@ const runIdLength = 36
  * thread wait for each other. Their answers become versions in the thread. They are not listed, do not count, and are
  * deleted with it.
  */
-export function createSides({ collections, transaction, reads, log, states, pendingInput }: SidesDeps) {
+export function createSides({ collections, transaction, reads, log, states, pendingInput, storageQuota }: SidesDeps) {
   const threads = threadStore(collections)
 
   async function ownThread(caller: Caller, threadId: string): Promise<ThreadRecord> {
@@ -49,6 +51,7 @@ export function createSides({ collections, transaction, reads, log, states, pend
       if (above.public || above.counted === false || above.asked_from !== undefined)
         throw new AppError('forbidden', 'Only chats of persons have others beside them.')
       const said = after === null ? [] : await saidUntil(above, after)
+      const copied = await copyOf(above, above._id, said)
       const side = threadRecordOf({
         id: newId(),
         userId: above.user_id,
@@ -67,7 +70,7 @@ export function createSides({ collections, transaction, reads, log, states, pend
           throw new AppError('forbidden', `A chat has at most ${threadLimits.sides} comparisons.`)
         await threads.addNew(side, session)
       })
-      if (said.length > 0) await copyInto(side, above._id, said)
+      if (said.length > 0) await addTo(side, copied)
       return { ...side, status: 'idle' }
     },
 
@@ -91,7 +94,9 @@ export function createSides({ collections, transaction, reads, log, states, pend
       const runId = answer.data.id.slice(0, runIdLength)
       const asked: Message = { ...question, data: { ...question.data, id: `${runId}-question`, after } }
       const known = above.visibility === undefined ? [asked] : authoredBy(caller.userId, [asked])
-      await copyInto(above, side._id, [...known, ...answers], derivedId(['side', side._id, runId], runId))
+      const entryId = derivedId(['side', side._id, runId], runId)
+      if ((await log.find(threadId, entryId)) !== null) return
+      await addTo(above, await copyOf(above, side._id, [...known, ...answers]), entryId)
     },
   }
 
@@ -105,10 +110,14 @@ export function createSides({ collections, transaction, reads, log, states, pend
     return line.places(place).flatMap((at) => messages[at] ?? [])
   }
 
-  /** Adds messages of another thread with copies of their files. Does nothing if the entry is there. */
-  async function copyInto(thread: ThreadRecord, from: string, messages: Message[], id = newId()): Promise<void> {
-    if ((await log.find(thread._id, id)) !== null) return
+  /** Messages of a thread with copies of their files, for which the owner of another one has room. */
+  async function copyOf({ user_id: userId }: ThreadRecord, from: string, messages: Message[]): Promise<Received> {
     const copied = await copyAttachments(collections, from, messages)
+    await storageQuota.requireRoomForParts(userId, copied.attachments)
+    return copied
+  }
+
+  async function addTo(thread: ThreadRecord, copied: Received, id = newId()): Promise<void> {
     const input = await pendingInput.missingFromLog(thread._id)
     const place = { thread_id: thread._id, user_id: thread.user_id, created_at: new Date() }
     const work = () => log.append(thread._id, { id, messages: copied.input, source: 'update', input })

@@ -17,6 +17,7 @@ import type { ResponseItem } from '../../domain/responses/items.ts'
 import { withAttachments } from '../attachments/receive-content.ts'
 import type { Collections } from '../collections.ts'
 import type { PageQuery } from '../cursor-page.ts'
+import type { StorageQuota } from '../knowledge/storage-quota.ts'
 import type { Caller } from '../owner.ts'
 import type { Page } from '../page.ts'
 import { logStore } from '../stores/log.ts'
@@ -33,6 +34,7 @@ interface ConversationsDeps extends RemoveItemDeps, FindItemsDeps {
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
   pendingInput: Pick<PendingInput, 'missingFromLog'>
+  storageQuota: Pick<StorageQuota, 'requireRoomForParts'>
   settings: { baseUrl: string }
   deletions: { deleteThread(caller: Caller, threadId: string): Promise<DeletionResult> }
 }
@@ -63,6 +65,7 @@ export function createConversations(deps: ConversationsDeps) {
     if (found.allowed.length > 0)
       throw invalidInput(loc, 'an mcp_approval_response is input of the response that makes the call', 'unsupported')
     const messages = found.input.map((message, index) => withId(message, entryId, { index, loc }))
+    await deps.storageQuota.requireRoomForParts(caller.userId, found.attachments)
     return { entryId, messages, attachments: found.attachments }
   }
 

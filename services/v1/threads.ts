@@ -6,6 +6,7 @@ import type { Metadata } from '../../domain/metadata.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { removeAttachments, storeAttachments } from '../attachments/receive-content.ts'
 import type { Collections } from '../collections.ts'
+import type { StorageQuota } from '../knowledge/storage-quota.ts'
 import type { Caller } from '../owner.ts'
 import { findThread } from '../public/find-thread.ts'
 import { type NamedThreadsDeps, createNamedThreads } from '../public/named-threads.ts'
@@ -23,6 +24,7 @@ interface V1ThreadsDeps extends NamedThreadsDeps {
   receive: ReceiveMessages
   stores: ThreadStores
   codeFiles: CodeFiles
+  storageQuota: Pick<StorageQuota, 'requireRoomForParts'>
   settings: { baseUrl: string }
 }
 
@@ -49,6 +51,13 @@ export function createV1Threads(deps: V1ThreadsDeps) {
     return { all, found: all.find(({ message }) => message.data.id === messageId) }
   }
 
+  /** Messages that are stored without a run. */
+  async function receiveToKeep(...given: Parameters<ReceiveMessages>): Promise<ReceivedMessages> {
+    const received = await receive(...given)
+    await deps.storageQuota.requireRoomForParts(given[0].userId, received.attachments)
+    return received
+  }
+
   async function fill(caller: Caller, thread: ThreadRecord, received: ReceivedMessages): Promise<void> {
     const { messages } = received
     if (messages.length === 0) return
@@ -71,7 +80,7 @@ export function createV1Threads(deps: V1ThreadsDeps) {
 
     async addMessage(caller: Caller, threadId: string, given: V1MessageInput, entryId: string) {
       const thread = await findThread(collections, caller, threadId, 'continue')
-      const received = await receive(caller, [given], () => ['body'])
+      const received = await receiveToKeep(caller, [given], () => ['body'])
       const [message] = received.messages
       if (message === undefined) throw new Error('one message was received')
       return keep(deps, caller, thread, received, () => addMessage(caller, threadId, message, entryId))
@@ -86,7 +95,7 @@ export function createV1Threads(deps: V1ThreadsDeps) {
     ): Promise<ThreadRecord> {
       const metadataJson = checkFreeForm(['body', 'metadata'], metadata)
       // Read before anything is stored.
-      const received = await receive(caller, first, firstMessages)
+      const received = await receiveToKeep(caller, first, firstMessages)
       await codeFiles.require(caller, resources.codeFiles)
       const vectorStores = await stores.prepare(caller, resources)
       const named = { name: 'Thread', metadataJson, vectorStores, codeFiles: resources.codeFiles }
@@ -109,7 +118,7 @@ export function createV1Threads(deps: V1ThreadsDeps) {
     async finishCreation(caller: Caller, { messages: first }: NewThread, id: string): Promise<ThreadRecord> {
       const thread = await find(caller, id)
       if (first.length > 0 && (await log.find(id, id)) === null)
-        await fill(caller, thread, await receive(caller, first, firstMessages))
+        await fill(caller, thread, await receiveToKeep(caller, first, firstMessages))
       return thread
     },
 
