@@ -133,9 +133,12 @@ export function createDeletion(deps: DeletionDeps) {
     await deps.handOver.ofDeletedAccount(id, sharedProjects, (outcome) => receipts.noteProject(receiptId, id, outcome))
   }
 
-  /** Once: a deletion does not wait for a mail server. Only to an address that its owner has confirmed. */
+  /**
+   * Once: a deletion does not wait for a mail server. Only to an address that its owner has confirmed, and not to a user
+   * that a token has created again.
+   */
   async function mailDeleted({ id, receiptId }: DeletionInput): Promise<void> {
-    const receiver = await userStore(collections).findReceiverOfAny({ _id: id, verified: true })
+    const receiver = await userStore(collections).findReceiverOfAny({ _id: id, verified: true, deleting: true })
     if (receiver?.email === undefined || deps.mailer.ping === undefined) return
     const { email: to, language } = receiver
     try {

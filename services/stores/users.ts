@@ -101,7 +101,7 @@ export const userStore = ({ users }: Pick<Collections, 'users'>) => ({
     (await users.exists({ verified: false, created_at: { $lt: created }, deleting: { $ne: true } })) !== null,
 
   /** To whom a mail goes, and in which language: an invitation names an address or a user. */
-  findReceiverOfAny: async (whose: Partial<Pick<UserRecord, '_id' | 'email' | 'verified'>>) =>
+  findReceiverOfAny: async (whose: Partial<Pick<UserRecord, '_id' | 'email' | 'verified' | 'deleting'>>) =>
     users.findOne(whose, { email: 1, language: 1 }).lean<Pick<UserRecord, 'email' | 'language'>>(),
 
   findVerified: async (userId: string) => users.findById(userId, { verified: 1 }).lean<Pick<UserRecord, 'verified'>>(),

@@ -4,6 +4,7 @@ import { createDeletion } from '../../services/deletion/index.ts'
 import { retainedCollections, createStores, ownerCollections } from '../../services/deletion/stores.ts'
 import { schedulesCapability } from '../../services/schedules/capability.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
+import { mailsTo } from '../support/mailbox.ts'
 import { type RunningService, startService } from '../support/service.ts'
 import { useStarted } from '../support/use-started.ts'
 import { insertUser } from '../support/users.ts'
@@ -102,6 +103,8 @@ describe('the steps of a deletion', () => {
     const input = { kind: 'account' as const, id: user.userId, receiptId: newId() }
     await allSteps(deletion, input)
     await user.call('POST', '/threads/', { name: 'a new life' })
+    // As by an exchanged token, which brings its address.
+    await service.collections.users.updateOne({ _id: user.userId }, { $set: { email: user.email, verified: true } })
     for (const step of [
       () => deletion.mark(input),
       () => deletion.stop(input),
@@ -114,6 +117,7 @@ describe('the steps of a deletion', () => {
     }
     expect((await user.call('GET', '/threads/')).body).toMatchObject({ total: 1 })
     expect(await service.collections.users.findById(user.userId).lean()).toMatchObject({ thread_counter: 1 })
+    expect((await mailsTo(user.email)).map(({ subject }) => subject)).toEqual(['Your account is deleted'])
   })
 
   it('do not delete an account that no longer matches when the deletion marker is set', async () => {
