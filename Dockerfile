@@ -9,6 +9,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 # The console is static files: its build tools are not part of the image.
 COPY client ./client
 COPY web ./web
+COPY domain/back-off.ts ./domain/back-off.ts
 RUN node web/build.ts
 COPY scripts ./scripts
 COPY domain ./domain

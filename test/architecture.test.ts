@@ -16,7 +16,7 @@ const arrows: Record<string, { may: string[]; types?: string[] }> = {
   composition: { may: ['infra', 'services', 'domain'] },
   api: { may: ['services', 'domain'], types: ['composition'] },
   client: { may: [] },
-  web: { may: ['client'] },
+  web: { may: ['client', 'domain/back-off.ts'] },
   worker: { may: ['composition', 'infra', 'services', 'activities', 'domain'] },
 }
 

@@ -150,10 +150,13 @@ async function compress(folder: string): Promise<void> {
 /** Changes whenever a source or a package changes. */
 function sourcesStamp(): string {
   const hash = createHash('sha256')
-  const sources = globSync(['web/**/*.{ts,tsx,json,css,html,svg}', 'client/src/**/*.ts', 'package-lock.json'], {
-    cwd: root,
-    exclude: (name) => String(name).includes('dist'),
-  })
+  const sources = globSync(
+    ['web/**/*.{ts,tsx,json,css,html,svg}', 'client/src/**/*.ts', 'domain/back-off.ts', 'package-lock.json'],
+    {
+      cwd: root,
+      exclude: (name) => String(name).includes('dist'),
+    },
+  )
   for (const name of sources.toSorted()) hash.update(name).update(readFileSync(path.join(root, name)))
   return hash.digest('hex')
 }

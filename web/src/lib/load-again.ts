@@ -1,4 +1,6 @@
-const longestWaitMs = 5000
+import { backOffMs } from '../../../domain/back-off.ts'
+
+const waits = { firstMs: 500, longestMs: 5000 }
 
 /**
  * What `load` imports, also when the network is away meanwhile: a module that was refused once would fail for good, and
@@ -6,7 +8,7 @@ const longestWaitMs = 5000
  */
 export async function loadAgain<T>(load: () => Promise<T>, onWait?: () => void): Promise<T> {
   let wasReachable = false
-  for (let waitMs = 500; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+  for (let failures = 1; ; failures += 1) {
     try {
       return await load()
     } catch (error) {
@@ -14,7 +16,7 @@ export async function loadAgain<T>(load: () => Promise<T>, onWait?: () => void):
       if (isReachable && wasReachable) throw error
       wasReachable = isReachable
       if (!isReachable) onWait?.()
-      await new Promise<void>((resolve) => void setTimeout(resolve, waitMs))
+      await new Promise<void>((resolve) => void setTimeout(resolve, backOffMs(failures, waits)))
     }
   }
 }
