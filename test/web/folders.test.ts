@@ -5,6 +5,12 @@ import { look, say, startConsole } from './support.ts'
 
 const site = useStarted(() => startConsole())
 
+/** What the page does after a while, it does not do then. */
+const withoutLater = `{
+  const soon = setTimeout
+  window.setTimeout = (action, ms, ...given) => (ms >= 10_000 ? 0 : soon(action, ms, ...given))
+}`
+
 test('chats are dragged into a folder and out of it, and its instructions and files hold in them', async () => {
   const { page, user, assistantId } = await site.signedIn()
   await page.setViewportSize({ width: 1440, height: 900 })
@@ -123,16 +129,61 @@ test('in a new browser folders stand in the list with the first chats', async ()
   const user = await signUpUser(site.service)
   await user.post('/folders/', { name: 'Harbour' })
   const page = await site.newPage()
-  // What the page does after a while, it does not do here.
-  await page.addInitScript(`{
-    const soon = setTimeout
-    window.setTimeout = (action, ms, ...given) => (ms >= 10_000 ? 0 : soon(action, ms, ...given))
-  }`)
+  await page.addInitScript(withoutLater)
   await page.goto(`${site.url}/login`)
   await page.getByLabel('E-mail address').fill(user.email)
   await page.getByLabel('Password', { exact: true }).fill(goodPassword)
   await page.getByRole('button', { name: 'Log in' }).click()
   await page.getByRole('button', { name: 'Harbour', exact: true }).waitFor()
+})
+
+test('a login does not wait for the folders, which come when they are known', async () => {
+  const user = await signUpUser(site.service)
+  await user.post('/folders/', { name: 'Harbour' })
+  const page = await site.newPage()
+  const known = Promise.withResolvers<void>()
+  const failed: string[] = []
+  page.on('requestfailed', (request) => failed.push(new URL(request.url()).pathname))
+  await page.route('**/folders/', async (route) => known.promise.then(() => route.continue()))
+  await page.addInitScript(withoutLater)
+  await page.goto(`${site.url}/login`)
+  await page.getByLabel('E-mail address').fill(user.email)
+  await page.getByLabel('Password', { exact: true }).fill(goodPassword)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor()
+  expect(failed).toEqual([])
+  known.resolve()
+  await page.getByRole('button', { name: 'Harbour', exact: true }).waitFor()
+})
+
+test('folders and chats of another device are there when somebody comes back to the page', async () => {
+  const { page, user, assistantId } = await site.signedIn()
+  await page.addInitScript(withoutLater)
+  await page.reload()
+  await page.getByText('No chats yet').waitFor()
+  const comeBack = () => page.evaluate(`for (const sign of ['blur', 'focus']) window.dispatchEvent(new Event(sign))`)
+  await user.post('/folders/', { name: 'Harbour' })
+  await user.post('/threads/', { name: 'Tides', assistant_id: assistantId })
+  await comeBack()
+  await page.getByRole('button', { name: 'Harbour', exact: true }).waitFor()
+  await page.getByRole('link', { name: 'Tides' }).waitFor()
+  // What was loaded a moment ago is asked for again.
+  await user.post('/folders/', { name: 'Winter' })
+  await comeBack()
+  await page.getByRole('button', { name: 'Winter', exact: true }).waitFor()
+  // Another tab of the browser says so itself.
+  const other = await site.signedIn()
+  await other.page.addInitScript(withoutLater)
+  await other.page.reload()
+  await other.page.getByText('No chats yet').waitFor()
+  const third = await other.page.context().newPage()
+  await third.goto(`${site.url}/console/chat`)
+  await third.getByRole('button', { name: 'New folder' }).click()
+  await third.getByRole('dialog').getByLabel('Name').fill('Spring')
+  await third.keyboard.press('Enter')
+  await third.getByRole('button', { name: 'Spring', exact: true }).waitFor()
+  await other.page.getByRole('button', { name: 'Spring', exact: true }).waitFor()
+  await third.close()
 })
 
 test('on a phone and by keyboard chats are moved by their menu, in German and dark', async () => {

@@ -1,4 +1,4 @@
-import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { QueryClient, focusManager, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { ApiError, type Schemas, createClient, unwrap } from '../../../client/src/index.ts'
 import { refusalMessage } from './error-messages.ts'
 import { fetchExact } from './exact-numbers.ts'
@@ -56,6 +56,20 @@ function lookAtRoles(): void {
     Math.max(0, dataUpdatedAt + betweenPollsMs - Date.now()),
   )
 }
+
+// A window beside another one gets the focus without having been hidden.
+focusManager.setEventListener((onFocus) => {
+  const look = () => onFocus()
+  window.addEventListener('focus', look)
+  document.addEventListener('visibilitychange', look)
+  return () => {
+    window.removeEventListener('focus', look)
+    document.removeEventListener('visibilitychange', look)
+  }
+})
+
+/** For lists to which another tab or device adds: who comes back from there sees it at once. */
+export const whenBack = { refetchOnWindowFocus: 'always' } as const
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -212,6 +226,7 @@ const threadsInPage = 200
 export const useThreads = (tag?: string, archived = false, everywhere = false) =>
   useInfiniteQuery({
     queryKey: [...keys.threads, 'list', tag, archived, everywhere],
+    ...whenBack,
     initialPageParam: 0,
     // Who searches begins with what is in the list already.
     ...(everywhere && { placeholderData: keepPreviousData }),
@@ -239,6 +254,7 @@ export const useThreads = (tag?: string, archived = false, everywhere = false) =
 export const usePinnedThreads = (tag?: string) =>
   useQuery({
     queryKey: [...keys.threads, 'pinned', tag],
+    ...whenBack,
     queryFn: () =>
       unwrap(
         api.GET('/threads/', {

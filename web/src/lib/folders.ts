@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { type Schemas, api, keys, queryClient, unwrap } from './api.ts'
+import { type Schemas, api, keys, queryClient, unwrap, whenBack } from './api.ts'
 import { type ChatFile, filesOf, removeFile, uploadFile } from './chat-files.ts'
 
 export type Folder = Schemas['Folder']
@@ -9,7 +9,8 @@ const threadsInPage = 50
 const lookMs = 1500
 
 /** The user's folders in the project, by name. */
-export const useFolders = () => useQuery({ queryKey: keys.folders, queryFn: () => unwrap(api.GET('/folders/')) })
+export const useFolders = () =>
+  useQuery({ queryKey: keys.folders, queryFn: () => unwrap(api.GET('/folders/')), ...whenBack })
 
 /** In which folder this chat is. */
 export const useFolderOf = (threadId: string | undefined): string | null | undefined =>
@@ -23,6 +24,7 @@ export const useFolderOf = (threadId: string | undefined): string | null | undef
 export const useFolderThreads = (id: string) =>
   useInfiniteQuery({
     queryKey: [...keys.threads, 'folder', id],
+    ...whenBack,
     initialPageParam: 0,
     queryFn: ({ pageParam: offset }) =>
       unwrap(api.GET('/threads/', { params: { query: { limit: threadsInPage, offset, folder_id: id } } })),

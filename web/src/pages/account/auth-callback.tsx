@@ -26,13 +26,14 @@ export function AuthCallback() {
     window.history.replaceState(window.history.state, '', window.location.pathname)
     if (token === null) return
     if (wasGivenHere(token)) {
-      void enter(token).then(() => router.history.replace(takePlace()))
+      enter(token)
+      router.history.replace(takePlace())
       return
     }
     ownerOf(token).then(setAccount, () => setFailed(true))
   }, [token, router])
-  const take = async () => {
-    if (token !== null) await enter(token)
+  const take = () => {
+    if (token !== null) enter(token)
     router.history.replace(takePlace())
   }
   return (
@@ -41,7 +42,7 @@ export function AuthCallback() {
       {account !== undefined && (
         <>
           <Notice tone="warn">{t.callbackForeign(account)}</Notice>
-          <Button look="primary" wide onClick={() => void take()}>
+          <Button look="primary" wide onClick={take}>
             {t.callbackTake(account)}
           </Button>
         </>

@@ -4,7 +4,7 @@ import { Suspense, useEffect, useRef, useState } from 'react'
 import { type Thread, usePinnedThreads, useTags } from '../../lib/api.ts'
 import { deleteSoon, useHiddenThreads } from '../../lib/delayed-deletion.ts'
 import { useFoundThreads } from '../../lib/found-threads.ts'
-import { knowsFolders } from '../../lib/known-folders.ts'
+import { useKnowsFolders } from '../../lib/known-folders.ts'
 import { useMembership } from '../../lib/membership.ts'
 import { type Period, periodOf } from '../../lib/period.ts'
 import { useLater } from '../../lib/use-later.ts'
@@ -30,6 +30,7 @@ export function ThreadList() {
   const [isArchive, setArchive] = useState(false)
   const [isMaking, setMaking] = useState(false)
   const isLater = useLater(foldersAfterMs)
+  const knowsFolders = useKnowsFolders()
   const { threadId } = useParams({ strict: false })
   const { pages, known, found, searchesOn } = useFoundThreads(words, tag, isArchive)
   const pinnedOnes = usePinnedThreads(tag).data?.threads ?? []
@@ -78,7 +79,7 @@ export function ThreadList() {
           />
         )}
       </div>
-      {(known.length > 0 || words !== '' || tag !== undefined || (knowsFolders() && !isArchive)) && (
+      {(known.length > 0 || words !== '' || tag !== undefined || (knowsFolders && !isArchive)) && (
         <input
           type="search"
           className="input"
@@ -104,10 +105,10 @@ export function ThreadList() {
       )}
       <div className="threads-body">
         <Loading query={pages} lines={4} height={26} />
-        {pages.data && shown.length + first.length === 0 && !searchesOn && (isNarrowed || !knowsFolders()) && (
+        {pages.data && shown.length + first.length === 0 && !searchesOn && (isNarrowed || !knowsFolders) && (
           <p className="muted small thread-none">{words || tag ? t.noMatch : isArchive ? t.noArchived : t.noChats}</p>
         )}
-        {(isMaking || (!isNarrowed && (isLater || knowsFolders()))) && (
+        {(isMaking || (!isNarrowed && (isLater || knowsFolders))) && (
           <Suspense>
             <Folders
               current={threadId}
