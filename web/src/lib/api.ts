@@ -2,6 +2,7 @@ import { QueryClient, focusManager, keepPreviousData, useInfiniteQuery, useQuery
 import { ApiError, type Schemas, createClient, unwrap } from '../../../client/src/index.ts'
 import { refusalMessage } from './error-messages.ts'
 import { fetchExact } from './exact-numbers.ts'
+import { keepSellsPlans } from './sells-plans.ts'
 import { expire, getSession } from './session.ts'
 
 export { ApiError, type Schemas, unwrap }
@@ -114,6 +115,7 @@ export interface ConsoleSettings {
 export async function readConsoleSettings(): Promise<ConsoleSettings> {
   // oxlint-disable-next-line typescript/no-unsafe-assignment -- the service's own file, written with this type in mind
   const settings: ConsoleSettings = await (await fetch('/console-settings.json')).json()
+  keepSellsPlans(settings.billing)
   return settings
 }
 

@@ -2,6 +2,7 @@ import type { ApiError } from '../../../client/src/index.ts'
 import { texts } from '../texts/index.ts'
 import { language } from './language.ts'
 import { labelOf } from './schema.ts'
+import { sellsPlans } from './sells-plans.ts'
 
 const t = texts.errors
 const statuses: Readonly<Record<number, string>> = t.statuses
@@ -10,7 +11,11 @@ const runs: Readonly<Record<string, string>> = t.runs
 const { translated } = language === 'en' ? { translated: undefined } : await import('./service-sentences.ts')
 
 /** A sentence of the service in the reader's language; undefined if there are no words for it. */
-export const sentenceOf = (said: string): string | undefined => (translated === undefined ? said : translated(said))
+export function sentenceOf(said: string): string | undefined {
+  // The service does not know what the page has to offer.
+  if (said.startsWith('You have as many chats')) return t.tooManyChats[sellsPlans() ? 'plans' : 'deleting']
+  return translated === undefined ? said : translated(said)
+}
 
 /** The same as a sentence; in the words of the service if there are no others. */
 export const sayingOf = (said: string): string => sentence(sentenceOf(said) ?? said)

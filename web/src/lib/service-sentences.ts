@@ -27,7 +27,6 @@ const sentences: [RegExp, keyof typeof english][] = [
   [/^This account is being deleted/, 'accountDeleting'],
   [/^This account no longer exists/, 'accountGone'],
   [/^Too many requests; try again in (\d+)/, 'tooManyRequests'],
-  [/^You have as many chats/, 'tooManyChats'],
   [/^You already have a project with this name/, 'projectNameTaken'],
   [/^A project's name has 1 to (\d+)/, 'projectNameLength'],
   [/^Others use these projects, and only you are their owner: (.+?)\. Say with/, 'ownedProjects'],

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Schemas } from '../../lib/api.ts'
+import { sayingOf } from '../../lib/error-messages.ts'
 import { formatNumber } from '../../lib/format.ts'
 import { dataMessages } from '../../texts/data.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -40,7 +41,7 @@ export function ImportReport({ report }: { report: Report }) {
         <Details title={t.problems}>
           {report.problems.map(({ kind, id, reason }) => (
             <li key={`${kind}/${id}`}>
-              {kindName(kind)} <code>{id}</code>: {reason}
+              {kindName(kind)} <code>{id}</code>: {sayingOf(reason)}
             </li>
           ))}
         </Details>

@@ -2,7 +2,15 @@ import '../../styles/chat.css'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Bot, MessageCircleDashed } from 'lucide-react'
 import { Suspense, useState } from 'react'
-import { type Assistant, useAssistants, useConsoleSettings, useUsage, wordsOf } from '../../lib/api.ts'
+import {
+  type Assistant,
+  keys,
+  queryClient,
+  useAssistants,
+  useConsoleSettings,
+  useUsage,
+  wordsOf,
+} from '../../lib/api.ts'
 import { chosenFor, moveChoices } from '../../lib/chat-model.ts'
 import { moveDraft, newChatKey } from '../../lib/drafts.ts'
 import { useMembership } from '../../lib/membership.ts'
@@ -59,6 +67,8 @@ export function NewChat() {
       return true
     } catch (error) {
       say(wordsOf(error, texts.offline), 'danger')
+      // Beside the refusal of one chat too many stands what can be done about it.
+      void queryClient.invalidateQueries({ queryKey: keys.usage })
       return false
     }
   }
