@@ -116,6 +116,23 @@ test('an answer that came while nobody looked becomes a version when the chat is
   expect(await versions()).toHaveLength(2)
 })
 
+test('a question about a document is there with its chat, before anything else is loaded', async () => {
+  const { page, user, assistantId } = await site.signedIn()
+  const { thread_id: threadId } = await user.post('/threads/', { name: 'Tides', assistant_id: assistantId })
+  const asked = 'Make it seven\n\n<document id="d1" version="2" name="Tide table" language="html" />'
+  await user.post(`/threads/${threadId}/state`, { values: [{ type: 'human', content: asked }] })
+  let isRead = false
+  page.on('response', (response) => {
+    isRead ||= new URL(response.url()).pathname === `/threads/${threadId}/state`
+  })
+  // What is asked for once the chat has been read does not come.
+  await page.route('**/console-assets/*', (route) => (isRead ? undefined : route.continue()))
+  await page.goto(`${site.url}/console/chat/${threadId}`)
+  await page.getByText('Make it seven', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Tide table, version 2' }).waitFor()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+})
+
 test('German: the words of a document', async () => {
   const { page } = await site.signedIn()
   await page.evaluate(() => localStorage.setItem('assistant-platform.language', 'de'))

@@ -1,28 +1,10 @@
-import { noteBegin } from './document-note.ts'
-
-/** What is known of a document from a note. */
-export interface Noted {
-  id: string
-  version: number
-  name: string
-  language: string
-}
-
-const head =
-  /^\n\n<document id="([\w.~-]{1,128})" version="(\d{1,9})" name="([^"\n<>]{1,120})" language="([^"\n<>]{0,30})"/
+import { type Noted, noteBegin, readNote } from './document-note.ts'
 
 /** With its text, if the model has not written it itself. */
 export function noteOf({ id, version, name, language }: Noted, content?: string): string {
   const plain = (text: string) => text.replaceAll(/["<>\s]+/g, ' ').trim()
   const attributes = `${noteBegin}${id}" version="${version}" name="${plain(name) || '-'}" language="${plain(language)}"`
   return content === undefined ? `${attributes} />` : `${attributes}>\n${content}\n</document>`
-}
-
-/** What a note says; undefined if it is none. */
-export function readNote(note: string): Noted | undefined {
-  const [, id, version, name, language] = head.exec(note) ?? []
-  if (id === undefined || name === undefined || language === undefined) return undefined
-  return { id, version: Number(version), name, language }
 }
 
 /** How a model is told to change the document. */

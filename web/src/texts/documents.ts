@@ -7,7 +7,6 @@ export const documentMessages = await loadTexts(
   {
     openNamed: ['name'],
     panel: ['name'],
-    withDocument: ['name', 'version'],
     version: ['number'],
     versionCount: ['amount'],
     byOther: ['name'],

@@ -40,6 +40,7 @@ export const texts = await loadTexts(import.meta.glob<typeof english>('./*/conso
     codePicture: ['name'],
     saveFile: ['name'],
     fileNotSaved: ['name'],
+    withDocument: ['name', 'version'],
     toolWords: {
       waiting: { search: ['query'], read: ['name'], ask: ['name'], call: ['name'] },
       running: { search: ['query'], read: ['name'], ask: ['name'], call: ['name'] },

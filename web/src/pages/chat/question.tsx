@@ -1,16 +1,16 @@
-import { ChevronLeft, ChevronRight, Pencil } from 'lucide-react'
-import { Suspense } from 'react'
+import { ChevronLeft, ChevronRight, FileText, Pencil } from 'lucide-react'
+import { Suspense, use } from 'react'
 import type { Schemas } from '../../lib/api.ts'
 import type { Turn } from '../../lib/conversation.ts'
-import { splitNote } from '../../lib/document-note.ts'
+import { readQuestion } from '../../lib/document-note.ts'
 import { sentPictures } from '../../lib/pictures.ts'
 import { texts } from '../../texts/index.ts'
 import { Avatar } from '../../ui/avatar.tsx'
-import { IconButton } from '../../ui/button.tsx'
+import { Button, IconButton } from '../../ui/button.tsx'
 import { lazyPart } from '../../ui/lazy-part.ts'
+import { OpenDocumentContext } from './documents/context.ts'
 
 const MessagePictures = lazyPart(() => import('./message-pictures.tsx'))
-const NotedQuestion = lazyPart(() => import('./documents/noted-question.tsx'))
 const t = texts.chat
 
 interface QuestionProps {
@@ -27,7 +27,9 @@ interface QuestionProps {
 
 /** What a person wrote, with the way to its other versions. */
 export function Question({ turn: { human, isWaiting, versions }, author, onEdit, waitsFor, onVersion }: QuestionProps) {
+  const openDocument = use(OpenDocumentContext)
   if (human === undefined) return undefined
+  const { words, noted } = readQuestion(human.data.content)
   const hasPictures = sentPictures(human.data.id) ?? human.data.parts?.some(({ type }) => type === 'image')
   return (
     <article className="turn-human" aria-label={author?.name ?? t.you} data-message={human.data.id} tabIndex={-1}>
@@ -42,16 +44,20 @@ export function Question({ turn: { human, isWaiting, versions }, author, onEdit,
           <MessagePictures message={human} />
         </Suspense>
       )}
-      {splitNote(human.data.content).note !== '' ? (
-        <Suspense>
-          <NotedQuestion content={human.data.content} isWaiting={isWaiting} />
-        </Suspense>
-      ) : (
-        human.data.content !== '' && (
-          <div className={isWaiting ? 'bubble bubble-waiting' : 'bubble'} dir="auto">
-            {human.data.content}
-          </div>
-        )
+      {words !== '' && (
+        <div className={isWaiting ? 'bubble bubble-waiting' : 'bubble'} dir="auto">
+          {words}
+        </div>
+      )}
+      {noted && (
+        <Button
+          size="small"
+          disabled={openDocument === undefined}
+          onClick={() => openDocument?.({ documentId: noted.id, number: noted.version })}
+        >
+          <FileText size={14} aria-hidden="true" />
+          {t.withDocument(noted.name, noted.version)}
+        </Button>
       )}
       <div className="turn-tools" data-shown={isWaiting || versions.ids.length > 1}>
         {isWaiting ? (

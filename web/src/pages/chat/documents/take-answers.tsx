@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { textOfAnswer, type Turn } from '../../../lib/conversation.ts'
-import { changedText, readNote } from '../../../lib/document-answers.ts'
-import { splitNote } from '../../../lib/document-note.ts'
+import { changedText } from '../../../lib/document-answers.ts'
+import { readNote, splitNote } from '../../../lib/document-note.ts'
 import { longestDocument, putVersion, useDocuments } from '../../../lib/documents.ts'
 
 interface TakeProps {
