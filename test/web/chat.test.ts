@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { useStarted } from '../support/use-started.ts'
-import { say, startConsole } from './support.ts'
+import { look, say, startConsole } from './support.ts'
 
 const site = useStarted(() => startConsole({ OUTBOUND_ALLOW: '127.0.0.1' }))
 
@@ -272,6 +272,29 @@ test('a call that failed says so, by the name of its tool', async () => {
   await expect.poll(() => failed.count()).toBe(2)
 })
 
+test('a call of a tool of the service waits with its name in the language of the reader', async () => {
+  const config = { 'type==agent/tools': [{ type: 'http_request' }], 'type==agent/interrupt_before_action': true }
+  const { page } = await site.signedIn(config)
+  await page.evaluate(`localStorage.setItem('assistant-platform.language', 'de')`)
+  await page.reload()
+  const url = 'https://tides.example.com/kiel'
+  site.model.reply({ toolCalls: [{ name: 'http_request', arguments: { method: 'GET', url } }] })
+  site.model.reply({ text: 'Dann eben nicht.' })
+  await page.getByRole('textbox', { name: 'Nachricht', exact: true }).fill('Wann ist Hochwasser?')
+  await page.keyboard.press('Enter')
+  await page.getByText('Möchte HTTP-Anfrage aufrufen').waitFor()
+  const card = page.getByRole('region', { name: 'Der Assistent fragt, bevor er handelt' })
+  await card.getByText('HTTP-Anfrage', { exact: true }).waitFor()
+  await look(page, 'approval-de')
+  await card.getByRole('button', { name: 'Ändern' }).click()
+  await page.getByRole('dialog', { name: 'Argumente von HTTP-Anfrage ändern' }).waitFor()
+  await page.keyboard.press('Escape')
+  await card.getByRole('button', { name: 'Ablehnen' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Ablehnen' }).click()
+  await answer(page, 'Dann eben nicht.').waitFor()
+  await page.getByText('Abgelehnt: HTTP-Anfrage', { exact: true }).waitFor()
+})
+
 test('a tool waits for approval; it can be approved, changed and rejected', async () => {
   const target = await site.service.api.app.inject('/ok')
   expect(target.statusCode).toBe(200)
@@ -291,7 +314,7 @@ test('a tool waits for approval; it can be approved, changed and rejected', asyn
   await site.picture(page, 'approve-a-call')
   await page.reload()
   await page.getByRole('button', { name: 'Change' }).click()
-  const panel = page.getByRole('dialog', { name: 'Change the arguments of tide_tables' })
+  const panel = page.getByRole('dialog', { name: 'Change the arguments of Tide tables' })
   await panel.getByLabel('Method').selectOption('HEAD')
   await panel.getByLabel('URL').fill(url)
   await site.expectAccessible(page, 'a call that is changed')

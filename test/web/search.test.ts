@@ -34,7 +34,7 @@ test('an answer without a search service says why, in the language and with the 
   site.model.reply({ text: 'Ich kann nicht suchen.' })
   await page.getByRole('textbox', { name: 'Nachricht', exact: true }).fill('Wann ist Hochwasser?')
   await page.keyboard.press('Enter')
-  await page.getByText('Web search: Es ist kein Suchdienst eingerichtet.').waitFor()
+  await page.getByText('Websuche: Es ist kein Suchdienst eingerichtet.').waitFor()
   await look(page, 'search-none-de')
 })
 
@@ -101,4 +101,9 @@ test('an answer from the web shows its pages as cards with the names of the site
   await page.waitForLoadState('networkidle')
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
   await look(page, 'web-cards-390-dark')
+  // The service's own tools have names in the reader's language, others their own.
+  await page.evaluate(`localStorage.setItem('assistant-platform.language', 'de')`)
+  await page.reload()
+  await page.getByText('Hat im Web nach „tides“ gesucht').waitFor()
+  await look(page, 'web-search-de')
 })

@@ -244,7 +244,7 @@ test('a call of a tool that asks is changed in the form of its tool', async () =
   await say(page, 'When is high water?')
   expect(await page.locator('.call-arguments').textContent()).toContain('9007199254740993')
   await page.getByRole('button', { name: 'Change' }).click()
-  const panel = page.getByRole('dialog', { name: 'Change the arguments of tide_tables' })
+  const panel = page.getByRole('dialog', { name: 'Change the arguments of Tide tables' })
   await panel.getByLabel('Method').waitFor()
   await expect.poll(() => focused(page)).toBe('Method')
   // What the tool does not know is shown too, and can be taken out.

@@ -1,6 +1,7 @@
 import { texts } from '../texts/index.ts'
 import { type Message, type Thread, api, unwrap } from './api.ts'
 import { withDigits } from './exact-numbers.ts'
+import { toolTitle } from './tool-title.ts'
 
 const t = texts.chat
 
@@ -16,7 +17,8 @@ export function chatMarkdown(name: string, messages: readonly Message[], omitted
         return [
           ...(said === '' ? [] : [`## ${t.assistant}`, said]),
           ...calls.map(
-            (call) => `> ${call.name}: \`${withDigits(JSON.stringify(call.args)).slice(0, 500).replaceAll('`', "'")}\``,
+            (call) =>
+              `> ${toolTitle(call.name)}: \`${withDigits(JSON.stringify(call.args)).slice(0, 500).replaceAll('`', "'")}\``,
           ),
         ]
       }

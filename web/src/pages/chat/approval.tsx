@@ -6,6 +6,7 @@ import { digitsOf, shownJson } from '../../lib/exact-numbers.ts'
 import { type Held, heldOf, keepHeld } from '../../lib/held-decisions.ts'
 import { follow } from '../../lib/run-followers.ts'
 import { labelOf } from '../../lib/schema.ts'
+import { toolTitle } from '../../lib/tool-title.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -142,7 +143,7 @@ function DecidedCall({ call, action = 'approve', others, onUndo }: DecidedProps)
     <div className="decided-call">
       <Icon size={15} aria-hidden="true" />
       <span className="grow">
-        <strong>{t.decided[action](labelOf(call.name, {}))}</strong> {others > 0 && t.waitsForDecisions(others)}
+        <strong>{t.decided[action](toolTitle(call.name))}</strong> {others > 0 && t.waitsForDecisions(others)}
       </span>
       {onUndo && (
         <Button size="small" onClick={onUndo}>
@@ -164,7 +165,7 @@ function WaitingCall({ run, call, decide }: WaitingProps) {
   const approve = useSubmit(() => decide({ action: 'approve' }))
   return (
     <div className="stack-small">
-      <strong>{labelOf(call.name, {})}</strong>
+      <strong>{toolTitle(call.name)}</strong>
       <Arguments args={call.args} />
       {approve.problem && <Notice tone="danger">{approve.problem}</Notice>}
       <div className="row">

@@ -3,6 +3,7 @@ import { Pencil } from 'lucide-react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { type Schemas, api, unwrap } from '../../lib/api.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { toolTitle } from '../../lib/tool-title.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { ArgumentsForm, useArguments } from '../../ui/arguments-form.tsx'
@@ -24,6 +25,7 @@ interface ChangeProps {
 
 /** Changes the arguments of a call that waits, in the form of its tool. */
 export function ChangePanel({ assistantId, call, onRun, onClose }: ChangeProps) {
+  const title = t.changeTitle(toolTitle(call.name))
   const [isClosing, setClosing] = useState(false)
   const formId = useId()
   const tools = useQuery({
@@ -47,12 +49,12 @@ export function ChangePanel({ assistantId, call, onRun, onClose }: ChangeProps) 
   const close = () => (isChanged ? setClosing(true) : onClose())
   return (
     <ModalPanel
-      label={t.changeTitle(call.name)}
+      label={title}
       head={
         <>
           <Pencil size={17} aria-hidden="true" />
           <h2 className="side-title grow truncate" title={call.name}>
-            {t.changeTitle(call.name)}
+            {title}
           </h2>
         </>
       }

@@ -3,6 +3,7 @@ import {
   CircleX,
   Clock,
   FileSearch,
+  Globe,
   type LucideIcon,
   MessagesSquare,
   SquareTerminal,
@@ -15,7 +16,7 @@ import { markNumbers, shownJson } from '../../lib/exact-numbers.ts'
 import { percentOf } from '../../lib/format.ts'
 import { parsePassages } from '../../lib/passages.ts'
 import { pagesOf } from '../../lib/places.ts'
-import { labelOf } from '../../lib/schema.ts'
+import { toolTitle } from '../../lib/tool-title.ts'
 import { texts } from '../../texts/index.ts'
 import { lazyPart } from '../../ui/lazy-part.ts'
 import { PassageText } from '../../ui/passage-text.tsx'
@@ -45,6 +46,7 @@ function stateOf({ result, isWaiting, isRunning }: Omit<ToolCallProps, 'call'>):
 export function ToolCall({ call, ...progress }: ToolCallProps) {
   const query = call.args['query']
   const isSearch = call.name === 'retrieval' && typeof query === 'string'
+  const isOnWeb = call.name === 'web_search' && typeof query === 'string'
   const file = isSearch && typeof call.args['file'] === 'string' ? call.args['file'].trim() : ''
   const { run_id: askedRunId, thread_id: askedThreadId } = call
   const asked = call.args['assistant']
@@ -59,18 +61,30 @@ export function ToolCall({ call, ...progress }: ToolCallProps) {
       <summary>
         <CallIcon
           state={state}
-          icon={isSearch ? FileSearch : isQuestion ? MessagesSquare : code === undefined ? Wrench : SquareTerminal}
+          icon={
+            isSearch
+              ? FileSearch
+              : isOnWeb
+                ? Globe
+                : isQuestion
+                  ? MessagesSquare
+                  : code === undefined
+                    ? Wrench
+                    : SquareTerminal
+          }
         />
         <span className="truncate">
           {isSearch
             ? file === ''
               ? words.search(query)
               : words.read(file)
-            : isQuestion
-              ? words.ask(asked)
-              : code === undefined
-                ? words.call(labelOf(call.name, {}))
-                : words.code}
+            : isOnWeb
+              ? words.web(query)
+              : isQuestion
+                ? words.ask(asked)
+                : code === undefined
+                  ? words.call(toolTitle(call.name))
+                  : words.code}
         </span>
         <ChevronRight size={14} className="chevron" aria-hidden="true" />
       </summary>

@@ -3,8 +3,8 @@ import { Suspense, use, useState } from 'react'
 import { type Run, api, unwrap, useConsoleSettings, wordsOf } from '../../lib/api.ts'
 import { sayingOf } from '../../lib/error-messages.ts'
 import { formatCost, formatDateTime, formatSeconds, formatTime } from '../../lib/format.ts'
-import { labelOf } from '../../lib/schema.ts'
 import { say } from '../../lib/toasts.ts'
+import { toolTitle } from '../../lib/tool-title.ts'
 import { texts } from '../../texts/index.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { CopyIcon } from '../../ui/code-block.tsx'
@@ -145,5 +145,5 @@ function WorkflowLink({ threadId }: { threadId: string }) {
 /** A tool that was left out, and why: `type name: reason`. */
 function leftOut(warning: string): string {
   const [, name, reason] = /^(?:[^\s:]+ )?([^\s:]+): ([^]*)$/.exec(warning) ?? []
-  return name === undefined ? warning : `${labelOf(name, {})}: ${sayingOf(reason ?? '')}`
+  return name === undefined ? warning : `${toolTitle(name)}: ${sayingOf(reason ?? '')}`
 }
