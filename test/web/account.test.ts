@@ -158,6 +158,33 @@ test('a new password ends the sessions of the console that did not set it', asyn
   expect((await user.call('GET', '/user/')).status).toBe(200)
 })
 
+test('a refusal stands between the fields and the button that was pressed', async () => {
+  const user = await signUpUser(site.service)
+  const page = await site.newPage()
+  /** The places of the field above, of what is said, and of the button, from the top. */
+  const inOrder = async (field: string, said: string, button: string) => {
+    const alert = page.getByRole('alert').filter({ hasText: said })
+    await alert.waitFor()
+    const parts = [page.getByLabel(field, { exact: true }), alert, page.getByRole('button', { name: button })]
+    const tops = await Promise.all(parts.map(async (part) => (await part.boundingBox())?.y))
+    expect(tops).toEqual(tops.toSorted((a = 0, b = 0) => a - b))
+  }
+  await page.goto(`${site.url}/login`)
+  await page.getByLabel('E-mail address').fill(user.email)
+  await page.getByLabel('Password', { exact: true }).fill('not the right one')
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await inOrder('Password', 'The e-mail address or the password is wrong.', 'Log in')
+  await look(page, 'login-refused')
+  await page.getByLabel('Password', { exact: true }).fill(goodPassword)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor()
+  await page.goto(`${site.url}/console/account`)
+  await page.getByLabel('Current password').fill('not the right one')
+  await page.getByLabel('New password', { exact: true }).fill('another good password')
+  await page.getByRole('button', { name: 'Change the password' }).click()
+  await inOrder('New password', 'The current password is wrong.', 'Change the password')
+})
+
 test('after an expired login the user returns to the same page', async () => {
   const user = await insertUser(site.service)
   const page = await site.newPage(`${user.token.slice(0, -4)}aaaa`)
@@ -219,7 +246,10 @@ test('a user buys a plan, pays, and returns with a larger quota', async () => {
   const other = await site.signedIn()
   // Who has as many chats as allowed is led to the plans.
   await site.service.collections.users.updateOne({ _id: other.user.userId }, { $set: { thread_max: 0 } })
-  await other.page.reload()
+  await other.page.getByRole('textbox', { name: 'Message', exact: true }).fill('One more')
+  await other.page.keyboard.press('Enter')
+  await other.page.getByText('Delete some that you do not need, or choose a plan that allows more.').waitFor()
+  await look(other.page, 'too-many-chats-plans')
   await other.page.getByRole('link', { name: 'Plans that allow more chats' }).click()
   await other.page.getByRole('heading', { name: 'Plans' }).waitFor()
   await other.page.goto(`${site.url}/usage?checkout=paid&session_id=${id}`)

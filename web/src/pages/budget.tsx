@@ -41,11 +41,11 @@ function BudgetForm({ budget, onSave }: { budget: Budget; onSave: (limits: Limit
   const form = useSubmit(() => onSave(limits))
   return (
     <form className="form" onSubmit={form.onSubmit}>
-      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       {members.map((member) => (
         <Spent key={member} member={member} budget={budget} />
       ))}
       <LimitFields budget={budget} limits={limits} errors={form.fields} onLimits={setLimits} />
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <div>
         <Button type="submit" look="primary" busy={form.isBusy}>
           {t.save}

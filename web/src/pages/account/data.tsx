@@ -39,7 +39,6 @@ function Export() {
     <section className="card stack-small">
       <h2>{t.exportTitle}</h2>
       <p className="muted">{t.exportText}</p>
-      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       {link && (
         <Notice tone="ok">
           <a href={pathOf(link.url)} download>
@@ -48,6 +47,7 @@ function Export() {
           {t.validUntil(formatDateTime(link.expires_at))}
         </Notice>
       )}
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <div>
         <Button busy={form.isBusy} onClick={() => void form.submit()}>
           {t.makeLink}
@@ -83,7 +83,6 @@ function Import() {
     <form className="card form" onSubmit={form.onSubmit}>
       <h2>{t.importTitle}</h2>
       <p className="muted">{t.importText}</p>
-      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <FileField label={t.archive} accept=".gz,.tgz,application/gzip" disabled={form.isBusy} onFile={setFile} />
       {form.isBusy && file && (
         <div className="stack-tight" role="status">
@@ -91,6 +90,7 @@ function Import() {
           <ProgressBar value={progress} label={t.importTitle} />
         </div>
       )}
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <div>
         <Button type="submit" busy={form.isBusy} disabled={file === undefined}>
           {t.import}

@@ -53,7 +53,6 @@ export function ForeignImport() {
     <form className="card form" onSubmit={form.onSubmit}>
       <h2>{t.title}</h2>
       <p className="muted">{t.text}</p>
-      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <FileField
         label={t.file}
         help={t.fileHelp}
@@ -67,6 +66,7 @@ export function ForeignImport() {
           <ProgressBar value={progress ?? 0} label={t.title} />
         </div>
       )}
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <div>
         <Button type="submit" busy={form.isBusy} disabled={file === undefined}>
           {t.import}

@@ -24,7 +24,6 @@ export function ForgotPassword() {
   return (
     <Welcome title={t.forgotTitle} text={t.forgotText}>
       <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
         {sentTo && (
           <Notice tone="ok">
             {t.linkSent(sentTo)} {mailbox && <MailboxLink address={mailbox} />}
@@ -39,6 +38,7 @@ export function ForgotPassword() {
           value={email}
           onValue={setEmail}
         />
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
         <Button type="submit" look="primary" wide busy={form.isBusy}>
           {t.sendLink}
         </Button>
@@ -65,7 +65,6 @@ export function ResetPassword() {
       {isDone && <Notice tone="ok">{t.resetDone}</Notice>}
       {token !== '' && !isDone && (
         <form className="form" onSubmit={form.onSubmit}>
-          {form.problem && <Notice tone="danger">{form.problem}</Notice>}
           <PasswordField
             label={t.newPassword}
             autoComplete="new-password"
@@ -74,6 +73,7 @@ export function ResetPassword() {
             value={password}
             onValue={setPassword}
           />
+          {form.problem && <Notice tone="danger">{form.problem}</Notice>}
           <Button type="submit" look="primary" wide busy={form.isBusy}>
             {t.setPassword}
           </Button>

@@ -31,7 +31,7 @@ export function LogIn() {
     if (!ways.hasPassword && provider !== undefined) return window.location.assign(provider.url)
     try {
       const { jwt_token: token } = await unwrap(api.POST('/auth/login', { body: { email, password } }))
-      await enter(token)
+      enter(token)
       setEmail('')
       router.history.push(next ?? takePlace())
     } catch (error) {
@@ -43,15 +43,12 @@ export function LogIn() {
   return (
     <Welcome title={t.logIn}>
       <form className="form" onSubmit={form.onSubmit}>
-        {form.problem ? (
-          <Notice tone="danger">{form.problem}</Notice>
-        ) : ended === 'password' ? (
+        {form.problem === undefined && ended === 'password' && (
           <Suspense>
             <ChangedElsewhere />
           </Suspense>
-        ) : (
-          ended && <Notice>{t.sessionEnded}</Notice>
         )}
+        {form.problem === undefined && ended === 'time' && <Notice>{t.sessionEnded}</Notice>}
         <TextField
           label={t.email}
           type="email"
@@ -64,6 +61,7 @@ export function LogIn() {
         {ways.hasPassword && (
           <>
             <PasswordField label={t.password} autoComplete="current-password" value={password} onValue={setPassword} />
+            {form.problem && <Notice tone="danger">{form.problem}</Notice>}
             <Button type="submit" look="primary" wide busy={form.isBusy}>
               {t.logIn}
             </Button>

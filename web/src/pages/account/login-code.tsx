@@ -39,7 +39,6 @@ export function LoginCode() {
       {done !== undefined && <Notice tone="ok">{done}</Notice>}
       {done === undefined && asker === undefined && (
         <form className="card form" onSubmit={finding.onSubmit}>
-          {finding.problem && <Notice tone="danger">{finding.problem}</Notice>}
           <TextField
             label={t.code}
             value={code}
@@ -49,6 +48,7 @@ export function LoginCode() {
             autoComplete="off"
             maxLength={20}
           />
+          {finding.problem && <Notice tone="danger">{finding.problem}</Notice>}
           <div>
             <Button type="submit" look="primary" busy={finding.isBusy}>
               {t.look}
@@ -58,13 +58,13 @@ export function LoginCode() {
       )}
       {done === undefined && asker !== undefined && (
         <section className="card form">
-          {problem && <Notice tone="danger">{problem}</Notice>}
           <h2>{t.asks(asker.name)}</h2>
           <p>{t.begun(formatAgo(asker.created_at))}</p>
           <p>
             {t.code}: <strong>{code.toUpperCase()}</strong>
           </p>
           <Notice tone="warn">{t.warning}</Notice>
+          {problem && <Notice tone="danger">{problem}</Notice>}
           <div className="row row-end">
             <Button busy={refusing.isBusy} onClick={() => void refusing.submit()}>
               {t.refuse}

@@ -119,12 +119,12 @@ function Profile({ user }: { user: User }) {
           {t.logsInWith}: {t.provider[user.provider]}
         </span>
       </div>
-      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <TextField label={t.email} value={user.email ?? ''} readOnly />
       <div className="form-row">
         <TextField label={t.firstName} autoComplete="given-name" value={firstName} onValue={setFirstName} />
         <TextField label={t.lastName} autoComplete="family-name" value={lastName} onValue={setLastName} />
       </div>
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <div>
         <Button type="submit" look="primary" busy={form.isBusy}>
           {texts.save}
@@ -148,7 +148,6 @@ function ChangePassword({ email }: { email: string }) {
     <form className="card form" onSubmit={form.onSubmit}>
       <h2>{passwordMessages.title}</h2>
       <p className="muted">{passwordMessages.ends}</p>
-      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <input type="text" hidden readOnly autoComplete="username" value={email} />
       <PasswordField
         label={passwordMessages.current}
@@ -163,6 +162,7 @@ function ChangePassword({ email }: { email: string }) {
         value={next}
         onValue={setNext}
       />
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <div>
         <Button type="submit" busy={form.isBusy}>
           {t.setPassword}

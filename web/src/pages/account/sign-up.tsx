@@ -42,7 +42,6 @@ export function SignUp() {
   return (
     <Welcome title={t.signUp}>
       <form className="form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
         <TextField
           label={t.email}
           type="email"
@@ -75,6 +74,7 @@ export function SignUp() {
                 onValue={setLastName}
               />
             </div>
+            {form.problem && <Notice tone="danger">{form.problem}</Notice>}
             <Button type="submit" look="primary" wide busy={form.isBusy}>
               {t.signUp}
             </Button>
@@ -105,7 +105,7 @@ export function Verify() {
     if (password === undefined) return navigate({ to: '/login' })
     waiting.delete(address)
     const { jwt_token: token } = await unwrap(api.POST('/auth/login', { body: { email: address, password } }))
-    await enter(token)
+    enter(token)
     router.history.push(takePlace())
   })
   // The sixth digit sends the code.
@@ -122,7 +122,6 @@ export function Verify() {
   return (
     <Welcome title={t.verifyTitle} text={email ? t.verifyText(email) : undefined}>
       <form ref={sender} className="form" onSubmit={form.onSubmit}>
-        {problem && <Notice tone="danger">{problem}</Notice>}
         {isResent && !problem && <Notice tone="ok">{t.resent}</Notice>}
         {!email && <TextField label={t.email} type="email" required value={address} onValue={setAddress} />}
         <TextField
@@ -135,6 +134,7 @@ export function Verify() {
           value={code}
           onValue={write}
         />
+        {problem && <Notice tone="danger">{problem}</Notice>}
         <Button type="submit" look="primary" wide busy={form.isBusy}>
           {t.verify}
         </Button>

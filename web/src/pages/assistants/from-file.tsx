@@ -54,8 +54,8 @@ export function FromFile() {
         <Dialog title={t.fromFile} onClose={close}>
           {applied === undefined ? (
             <form className="form" onSubmit={form.onSubmit}>
-              {form.problem && <Notice tone="danger">{form.problem}</Notice>}
               <p>{t.applyText(file.name)}</p>
+              {form.problem && <Notice tone="danger">{form.problem}</Notice>}
               <DialogFoot action={t.apply} busy={form.isBusy} onClose={close} />
             </form>
           ) : (

@@ -61,7 +61,6 @@ export function ModelAccountTab({ assistantId }: { assistantId: string }) {
         </section>
       )}
       <form className="card form" onSubmit={form.onSubmit}>
-        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
         <KindField label={texts.providerKind} value={kind} onValue={setKind} />
         <TextField
           label={t.key}
@@ -73,6 +72,7 @@ export function ModelAccountTab({ assistantId }: { assistantId: string }) {
           onValue={setKey}
         />
         <TextField label={t.url} help={t.urlHelp(exampleOf(kind))} type="url" required value={url} onValue={setUrl} />
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
         <div>
           <Button type="submit" look="primary" busy={form.isBusy}>
             {texts.save}

@@ -28,8 +28,8 @@ export function EditDialog({ text, onSend, onBranch, onClose }: EditProps) {
     <Dialog title={t.editTitle} unsaved={value !== text && t.editLost} onClose={onClose}>
       <form className="form" onSubmit={form.onSubmit}>
         <p className="muted small">{t.editText}</p>
-        {problem && <Notice tone="danger">{problem}</Notice>}
         <TextArea label={t.message} rows={6} value={value} onValue={setValue} />
+        {problem && <Notice tone="danger">{problem}</Notice>}
         <div className="row row-end">
           <Button onClick={onClose}>{texts.cancel}</Button>
           <Button busy={branch.isBusy} disabled={isEmpty || form.isBusy} onClick={() => void branch.submit()}>

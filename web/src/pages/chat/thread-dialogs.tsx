@@ -123,7 +123,6 @@ function ShareLink({ threadId: tid }: { threadId: string }) {
   return (
     <div className="form">
       <p className="muted">{t.share.text}</p>
-      {problem && <Notice tone="danger">{problem}</Notice>}
       <Loading query={share} lines={2} />
       {share.data && (
         <p role="status">
@@ -138,6 +137,7 @@ function ShareLink({ threadId: tid }: { threadId: string }) {
           <CopyButton text={url} />
         </div>
       )}
+      {problem && <Notice tone="danger">{problem}</Notice>}
       <div className="row row-end">
         {share.data && (
           <form onSubmit={revoke.onSubmit}>

@@ -54,7 +54,6 @@ export function GroupForm({ projectId, members }: { projectId: string; members: 
         <h2>{t.add}</h2>
         <p className="muted small">{t.addText}</p>
       </div>
-      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       {known > searchFrom && (
         <TextField
           label={t.find}
@@ -89,6 +88,7 @@ export function GroupForm({ projectId, members }: { projectId: string; members: 
           <RoleOptions />
         </SelectField>
       </div>
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <div>
         <Button type="submit" look="primary" busy={form.isBusy}>
           {t.action}

@@ -120,7 +120,6 @@ function InviteForm({ projectId }: { projectId: string }) {
         <h2>{t.invite}</h2>
         <p className="muted small">{t.inviteText}</p>
       </div>
-      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <div className="form-row">
         <TextField
           label={texts.account.email}
@@ -136,6 +135,7 @@ function InviteForm({ projectId }: { projectId: string }) {
           <RoleOptions />
         </SelectField>
       </div>
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
       <div>
         <Button type="submit" look="primary" busy={form.isBusy}>
           {t.send}
