@@ -3,11 +3,14 @@ import { runStore } from '../stores/runs.ts'
 import { type FinishCallDeps, createFinishCall } from './delegation/finish-call.ts'
 import { type StartChildRunDeps, createStartChildRun } from './delegation/start-child-run.ts'
 import type { StepDeps } from './step-deps.ts'
-import { type ToolStepOptions, showResult, toolStep } from './tool-step.ts'
+import { type ToolStepDeps, type ToolStepOptions, showResult, toolStep } from './tool-step.ts'
 
 export type ToolCalls = ReturnType<typeof createToolCalls>
 
-type ToolCallsDeps = StepDeps & StartChildRunDeps & Omit<FinishCallDeps, 'showResult'>
+type ToolCallsDeps = StepDeps &
+  Pick<ToolStepDeps, 'storageQuota'> &
+  StartChildRunDeps &
+  Omit<FinishCallDeps, 'showResult'>
 
 /** The tool calls of runs, as the workflow of a thread asks a process to make them. */
 export function createToolCalls(deps: ToolCallsDeps) {

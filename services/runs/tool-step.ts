@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import { type AttachedPart, attachmentLimits } from '../../domain/content-parts.ts'
 import type { OnThread, ToolInput, ToolOutcome } from '../../domain/contracts/thread.ts'
 import { toolMessageOf, unknownOutcome } from '../../domain/conversation.ts'
+import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type AskedRun, type CallResult, type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
 import { audioTypeOf, fileTypeOf, imageTypeOf } from '../attachments/content-type.ts'
 import { storeAttachments } from '../attachments/receive-content.ts'
-import type { Collections } from '../collections.ts'
+import type { StorageQuota } from '../knowledge/storage-quota.ts'
 import { assistantStore } from '../stores/assistants.ts'
 import { runStore } from '../stores/runs.ts'
 import type { ResultFile, Tool } from '../tool.ts'
@@ -17,8 +18,9 @@ import type { StartChildRun } from './delegation/start-child-run.ts'
 import type { StepDeps } from './step-deps.ts'
 import { ledgerStore, startedRunStore } from './store.ts'
 
-interface ToolStepDeps extends StepDeps {
+export interface ToolStepDeps extends StepDeps {
   startChildRun: StartChildRun
+  storageQuota: Pick<StorageQuota, 'requireRoomForParts'>
 }
 
 export interface ToolStepOptions {
@@ -116,7 +118,7 @@ async function resultOf(
   })
   if (question === undefined || assistant === null) {
     const place = { threadId: run.thread_id, userId: run.user_id }
-    const kept = files.length === 0 ? parts : await keepFiles(deps.collections, place, files)
+    const kept = files.length === 0 ? parts : await keepFiles(deps, place, files)
     return { content, failed: outcome !== 'answered', ...(kept === undefined ? {} : { parts: kept }) }
   }
   const asking = await deps.startChildRun({ run, assistant, call, deadline }, question)
@@ -142,9 +144,12 @@ const { bytes: fileBytes, allBytes } = attachmentLimits.user
 /** Of one result. */
 const maxFiles = 16
 
-/** Stores the pictures and files of a tool's result with the thread; what is too large, too many or unknown is left out. */
+/**
+ * Stores the pictures and files of a tool's result with the thread; what is too large, too many or unknown is left out, and
+ * what the account has no room for.
+ */
 async function keepFiles(
-  collections: Pick<Collections, 'attachments'>,
+  { collections, storageQuota }: Pick<ToolStepDeps, 'collections' | 'storageQuota'>,
   place: { threadId: string; userId: string },
   files: ResultFile[],
 ): Promise<AttachedPart[]> {
@@ -153,6 +158,7 @@ async function keepFiles(
   for (const { name, bytes } of files) {
     const type = typeOf(bytes)
     if (type === undefined || bytes.length > Math.min(fileBytes, left) || parts.length === maxFiles) continue
+    if (!(await hasRoom(storageQuota, place.userId, bytes.length))) continue
     left -= bytes.length
     const record = {
       _id: newId(),
@@ -171,6 +177,16 @@ async function keepFiles(
     else parts.push({ type: 'image', ...attached, ...(name === '' ? {} : { name }) })
   }
   return parts
+}
+
+async function hasRoom(storageQuota: ToolStepDeps['storageQuota'], userId: string, size: number): Promise<boolean> {
+  try {
+    await storageQuota.requireRoomForParts(userId, [{ size }])
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'payload_too_large') return false
+    throw error
+  }
 }
 
 /** What the bytes are, and not what the tool says of them. */

@@ -1,9 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { conversation } from '../runs/support.ts'
 import { apiClient } from '../support/api-client.ts'
 import { importInto, lines, member, whole } from '../support/archives.ts'
+import { startMcpServer } from '../support/mcp-server.ts'
+import { useModelService } from '../support/model-service.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { refusalOf, v1Client } from '../v1/v1-client.ts'
 
@@ -132,5 +134,37 @@ describe('images that come without a run need room in the storage quota', () => 
     const { body } = await importInto(service, talk.client, new Uint8Array(archive))
     expect([body.imported.threads, body.imported.attachments, body.refused.attachments]).toEqual([1, 1, 1])
     expect(body.problems).toMatchObject([{ kind: 'attachments', reason: expect.stringContaining('1 MB') }])
+  })
+})
+
+describe('pictures in results of tools', () => {
+  const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1' } })
+  let mcp: Awaited<ReturnType<typeof startMcpServer>>
+  beforeAll(async () => {
+    mcp = await startMcpServer({
+      register: (server) =>
+        void server.registerTool('draw', {}, () => ({
+          content: [{ type: 'image', data: picture.toString('base64'), mimeType: 'image/gif' }],
+        })),
+    })
+  })
+  afterAll(() => mcp.close())
+
+  it('are left out when there is no room for them, and the run goes on', async () => {
+    const talk = await conversation(service, {
+      'type==agent/tools': [{ type: 'mcp', config: { name: 'm', url: mcp.url } }],
+    })
+    const { userId } = talk.client
+    await service.collections.users.updateOne({ _id: userId }, { $set: { storage_max_mb: 1 } })
+    service.model.reply({ toolCalls: [1, 2].map(() => ({ name: 'm_draw', arguments: {} })) })
+    service.model.reply({ text: 'Drawn.' })
+    expect((await talk.stream('Draw')).end).toBe('end')
+    const results = (await talk.messages()).filter(({ type }) => type === 'ToolMessage')
+    expect(results.map(({ data: { content, failed } }) => [content, failed])).toEqual([
+      ['[image/gif]', undefined],
+      ['[image/gif]', undefined],
+    ])
+    expect(results.flatMap(({ data: { parts = [] } }) => parts)).toHaveLength(1)
+    expect(await service.collections.attachments.countDocuments({ user_id: userId })).toBe(1)
   })
 })
