@@ -88,10 +88,13 @@ describe('the worst admitted body of each operation', () => {
       const token = isPublic ? side.publicToken : side.token
       const known = { ...ids, thread_id: isPublic ? ids.thread_id : ids.tid }
       const base = baseOf(operation, ids)
+      // Bodies that are too large for the operation are refused before they are read, whatever their members.
+      let tooLarge = Infinity
       for (const [member, schema] of membersOf(content.schema, document)) {
         variant++
         let last = 0
         for (const bytes of sizes) {
+          if (bytes >= tooLarge) continue
           const value = worstValue(schema, member, bytes, { document, variant, known })
           const body = JSON.stringify({ ...base, [member]: value })
           if (body.length === last || body.length < shortBody) continue
@@ -101,6 +104,7 @@ describe('the worst admitted body of each operation', () => {
             admitted.add(name)
             break
           }
+          if (answer.text.includes('The body is too large.')) tooLarge = bytes
           // A smaller one would be refused as well.
           if (!/too (large|long|many)|larger than|more than|longer than|holds/.test(answer.text)) break
         }
