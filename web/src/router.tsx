@@ -1,5 +1,6 @@
 import { Outlet, createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { getSession } from './lib/session.ts'
+import { keepSteps } from './lib/steps.ts'
 import { Crashed, NotFound } from './pages/not-found.tsx'
 import { lazyPage } from './ui/lazy-part.ts'
 import { Skeleton } from './ui/states.tsx'
@@ -263,6 +264,8 @@ export const router = createRouter({
     </div>
   ),
 })
+
+keepSteps(router)
 
 declare module '@tanstack/react-router' {
   interface Register {

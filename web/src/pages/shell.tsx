@@ -15,7 +15,7 @@ import {
   UserRound,
   UsersRound,
 } from 'lucide-react'
-import { Suspense, useCallback, useEffect, useState } from 'react'
+import { Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { type Project, queryClient, useConsoleSettings, useMeEachMinute, useProjectsEachMinute } from '../lib/api.ts'
 import { changeLanguage, setLanguage } from '../lib/change-language.ts'
 import { chosenLanguage, language, languageName, languages } from '../lib/language.ts'
@@ -24,6 +24,7 @@ import { openProject } from '../lib/open-project.ts'
 import { personName } from '../lib/person.ts'
 import { productName } from '../lib/product.ts'
 import { endIfOlderThan, logOut, useSession, whyEnded } from '../lib/session.ts'
+import { useStep } from '../lib/steps.ts'
 import { setTheme, useTheme } from '../lib/theme.ts'
 import { useLater } from '../lib/use-later.ts'
 import { useShortcuts } from '../lib/use-shortcuts.ts'
@@ -53,6 +54,18 @@ export function Shell() {
   const session = useSession()
   const navigate = useNavigate()
   const [isOpen, setOpen] = useState(false)
+  const close = () => setOpen(false)
+  useStep(isOpen, close)
+  const sidebar = useRef<HTMLElement>(null)
+  const menuButton = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (!isOpen) return
+    const [menu, opener] = [sidebar.current, menuButton.current]
+    menu?.focus()
+    return () => {
+      if (menu?.contains(document.activeElement) || document.activeElement === document.body) opener?.focus()
+    }
+  }, [isOpen])
   const isLater = useLater(laterMs)
   const path = useRouterState({ select: ({ location }) => location.pathname })
   useEffect(() => setOpen(false), [path])
@@ -73,6 +86,7 @@ export function Shell() {
       </a>
       <header className="topbar">
         <IconButton
+          ref={menuButton}
           label={t.menu}
           icon={<MenuIcon size={20} />}
           aria-expanded={isOpen}
@@ -86,12 +100,14 @@ export function Shell() {
           <SquarePen size={18} />
         </Link>
       </header>
-      {isOpen && <button type="button" className="scrim" aria-label={texts.close} onClick={() => setOpen(false)} />}
+      {isOpen && <button type="button" className="scrim" aria-label={texts.close} onClick={close} />}
       <aside
+        ref={sidebar}
         className="sidebar"
+        tabIndex={-1}
         id="sidebar"
         data-open={isOpen}
-        onKeyDown={(event) => event.key === 'Escape' && setOpen(false)}
+        onKeyDown={(event) => event.key === 'Escape' && close()}
       >
         <Link to="/console/chat" className="brand">
           <img src="/icon.svg" alt="" />

@@ -26,7 +26,7 @@ export function Dialog({ title, onClose, wide, unsaved, children }: DialogProps)
   const close = unsaved ? () => setLeaving(true) : onClose
   const ref = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  useModal(ref, '.dialog-body')
+  useModal(ref, '.dialog-body', close)
   return (
     <dialog ref={ref} className={wide ? 'dialog dialog-wide' : 'dialog'} aria-labelledby={titleId} {...waysOut(close)}>
       <div className="dialog-head">

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type RefObject, type SyntheticEvent, useLayoutEffect } from 'react'
 import { composes } from '../lib/composes.ts'
+import { useStep } from '../lib/steps.ts'
 
 const firstField = ':is(input, select, textarea):not([hidden], [type="hidden"], :disabled)'
 
@@ -9,8 +10,12 @@ export function focusFirstField(content: Element | null): void {
   first?.focus()
 }
 
-/** Shows a dialog as long as it is rendered; when it goes, what had the focus before gets it back. */
-export function useModal(ref: RefObject<HTMLDialogElement | null>, content: string): void {
+/**
+ * Shows a dialog as long as it is rendered; when it goes, what had the focus before gets it back. On a phone, Back calls
+ * `onBack`.
+ */
+export function useModal(ref: RefObject<HTMLDialogElement | null>, content: string, onBack: () => void): void {
+  useStep(true, onBack)
   useLayoutEffect(() => {
     const dialog = ref.current
     if (!dialog) return

@@ -50,7 +50,7 @@ export function SidePanel({ label, closeLabel = texts.close, head, onClose, isWi
  */
 export function ModalPanel({ label, closeLabel = texts.close, head, onClose, children }: PanelProps) {
   const panel = useRef<HTMLDialogElement>(null)
-  useModal(panel, '.side-body')
+  useModal(panel, '.side-body', onClose)
   return (
     <dialog ref={panel} className="side-panel side-panel-modal" aria-label={label} {...waysOut(onClose)}>
       <PanelHead head={head} closeLabel={closeLabel} onClose={onClose} />

@@ -27,6 +27,8 @@ interface ToolPanelProps {
   onClose: () => void
 }
 
+const placeOf = ({ pathname, search }: { pathname: string; search: object }) => pathname + JSON.stringify(search)
+
 /** The settings of one tool, and its test. Changes that are not saved are asked about. */
 export function ToolPanel(props: ToolPanelProps) {
   const { assistantId, setting, isNew, schema, testsAtOnce, onSave, onClose } = props
@@ -39,7 +41,8 @@ export function ToolPanel(props: ToolPanelProps) {
   const { Icon, text, isNamedInside, isElsewhere } = kindOf(draft.type)
   const isChanged = JSON.stringify(draft) !== JSON.stringify(saved)
   const leaving = useBlocker({
-    shouldBlockFn: () => isChanged,
+    // What Back closes on a phone asks by itself.
+    shouldBlockFn: ({ current, next }) => isChanged && placeOf(current) !== placeOf(next),
     enableBeforeUnload: () => isChanged,
     withResolver: true,
   })
