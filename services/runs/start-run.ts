@@ -2,7 +2,7 @@
 import { AppError, isNotFound } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { messagesToJson } from '../../domain/messages.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import { type RunRecord, isOpenRun, isUntouched } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { type NewAttachment, removeAttachments, storeAttachments } from '../attachments/receive-content.ts'
 import type { Collections } from '../collections.ts'
@@ -62,15 +62,18 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
     const { live, taskTimeoutMs } = deps.liveRuns.offer(run, { assistant, thread })
     try {
       await store(deps, run, { newThread: isNew ? thread : undefined, attachments })
+      const askedAt = performance.now()
       const enqueued = await handOver.pass(run, strategy, taskTimeoutMs)
-      if (enqueued === 'eager') deps.steps.begin(live)
+      const isSlow = performance.now() - askedAt > slowStartMs
+      const isHere = enqueued === 'eager' && !(isSlow && (await hasBegunElsewhere(deps, run)))
+      if (isHere) deps.steps.begin(live)
       else live.apply('leave')
       const noted = enqueued === 'enqueued' ? noteWaiting(deps, run).catch(deps.onError) : undefined
       const others = [noted, strategy === 'interrupt' ? endEarlier(deps, run).catch(deps.onError) : undefined]
       const confirmed = confirm(deps, { run, thread, isNew, live, others })
       confirmed.catch(() => undefined)
       await noted
-      return { run, isHere: enqueued === 'eager', confirmed }
+      return { run, isHere, confirmed }
     } catch (error) {
       live.apply('supersede')
       await takeRefusedBack(run, attachments, takeNeedsBack).catch(deps.onError)
@@ -144,6 +147,18 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
       }
     },
   }
+}
+
+/** Long before a worker takes the process of a run for dead (`admitRun`). */
+const slowStartMs = 500
+
+/**
+ * Whether the run has ended, or another attempt works on it: it may have been cancelled while Temporal was slow, and a
+ * worker may have passed it on. The model would be asked for nothing.
+ */
+async function hasBegunElsewhere({ collections }: StartRunDeps, run: RunRecord): Promise<boolean> {
+  const now = await runStore(collections).findInThread(run)
+  return now === null || !isOpenRun(now) || !isUntouched(now)
 }
 
 /** A run whose needs cannot be made is not counted against its budgets. */

@@ -10,6 +10,7 @@ import { goodPassword, newEmail } from '../support/users.ts'
 /** Calls of this method are the signs of life that the service asks for: eight in the time after which it gives up. */
 const signOfLife = 'GetSystemInfo'
 const longerThanTheLimit = 12
+const enoughToBeSlow = 4
 
 type Talk = Awaited<ReturnType<typeof conversation>>
 
@@ -23,7 +24,7 @@ describe.each([
 
   beforeAll(async () => {
     proxy = await startGrpcProxy(inject('services').temporalAddress)
-    const settings = { ...service.settings, temporalAddress: proxy.address, dependencyTimeoutSeconds: 1, runsInApi }
+    const settings = { ...service.settings, temporalAddress: proxy.address, dependencyTimeoutSeconds: 2, runsInApi }
     api = await startApi(settings, createLogger('slow', 'silent'))
     await api.servesRuns
   })
@@ -47,6 +48,38 @@ describe.each([
     expect(service.model.requests.length - before).toBe(1)
     const { runs } = await talk.client.get(`/threads/${talk.threadId}/runs`)
     expect(runs).toMatchObject([{ status: 'success' }])
+  })
+
+  it('gets a run once, although a worker that takes its process for dead passes it on meanwhile', async () => {
+    const talk = await talkOf()
+    const before = service.model.requests.length
+    const start = proxy.hold('StartWorkflowExecution')
+    const answer = talk.stream('Hello')
+    const slow = proxy.calls(signOfLife, enoughToBeSlow)
+    await proxy.calls('StartWorkflowExecution', 1)
+    await service.api.platform.runs.runUpkeep.sweep(() => Date.now() + 120_000)
+    await slow
+    await start.release()
+    expect(await answer).toMatchObject({ status: 200, end: 'end' })
+    expect((await talk.messages()).map(({ type }) => type)).toEqual(['HumanMessage', 'AIMessage'])
+    expect(service.model.requests.length - before).toBe(1)
+  })
+
+  it('gets a run that was cancelled meanwhile, and the model is not asked', async () => {
+    const talk = await talkOf()
+    const before = service.model.requests.length
+    const start = proxy.hold('StartWorkflowExecution')
+    const answer = talk.stream('Never mind')
+    const slow = proxy.calls(signOfLife, enoughToBeSlow)
+    await proxy.calls('StartWorkflowExecution', 1)
+    const { runs } = await talk.client.get(`/threads/${talk.threadId}/runs`)
+    await talk.client.post(`/runs/${runs[0].run_id}/cancel`)
+    await slow
+    await start.release()
+    expect(await answer).toMatchObject({ status: 200, end: 'error', error: { type: 'cancelled' } })
+    expect(await talk.stream('Next')).toMatchObject({ end: 'end' })
+    expect(service.model.requests.length - before).toBe(1)
+    expect((await talk.messages()).map(({ data }) => data.content)).toEqual(['Never mind', 'Next', 'An answer.'])
   })
 
   it('gets no run that was refused, even if it takes it later', async () => {
