@@ -79,27 +79,26 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
       },
     },
   })
-  // One file that other sites load with a script tag.
-  await build({
-    ...shared,
-    root: web,
-    publicDir: false,
-    build: {
-      outDir: fresh,
-      emptyOutDir: false,
-      target: 'es2022',
-      lib: {
-        entry: path.join(web, 'src/embed/main.ts'),
-        formats: ['iife'],
-        name: 'assistantChat',
-        fileName: () => 'embed.js',
+  // Files of their own for script tags: of other sites, and of the pages of the API.
+  for (const [entry, name, file] of [
+    ['src/embed/main.ts', 'assistantChat', 'embed.js'],
+    ['src/docs/theme.ts', 'theme', 'docs-theme.js'],
+  ] as const)
+    await build({
+      ...shared,
+      root: web,
+      publicDir: false,
+      build: {
+        outDir: fresh,
+        emptyOutDir: false,
+        target: 'es2022',
+        lib: { entry: path.join(web, entry), formats: ['iife'], name, fileName: () => file },
       },
-    },
-  })
+    })
   copyPdfFiles(path.join(fresh, 'console-assets'))
   const styles = withBuiltFonts(path.join(fresh, 'console-assets'))
   writeFileSync(path.join(fresh, 'typeface.css'), styles.match(/@font-face \{[^}]*\}/g)?.join('\n') ?? '')
-  // The page of the API is a library's; it gets the console's look by this.
+  // The pages of the API are a library's each; they get the console's look by this.
   writeFileSync(path.join(fresh, 'docs.css'), styles + readFileSync(path.join(web, 'src/docs/look.css'), 'utf8'))
   // The licences of the type faces must come with them.
   cpSync(path.join(root, 'node_modules/@fontsource-variable/figtree/LICENSE'), path.join(fresh, 'figtree-license.txt'))

@@ -16,13 +16,13 @@ export async function installReadingPages(app: FastifyInstance): Promise<void> {
     })
     answerMissingFiles(pages)
     serve(pages, '/docs', 'text/html', docsPage, policy)
-    serve(pages, '/docs/theme.js', 'text/javascript', themeScript)
     serve(pages, '/docs/start.js', 'text/javascript', docsScript)
     await serveFiles(pages, '/docs/static/', '@fastify/swagger-ui/static/swagger-ui-bundle.js', [
       'swagger-ui-bundle.js',
       'swagger-ui.css',
     ])
     serve(pages, '/redoc', 'text/html', redocPage, `${policy}; style-src 'self' 'unsafe-inline'; worker-src blob:`)
+    serve(pages, '/redoc/start.js', 'text/javascript', redocScript)
     await serveFiles(pages, '/redoc/', 'redoc/bundles/redoc.standalone.js', ['redoc.standalone.js'])
   })
 }
@@ -66,17 +66,6 @@ const docsPage = `<!doctype html>
 </html>
 `
 
-/** The theme that was chosen in the console, before anything is drawn. */
-const themeScript = `const chosen = localStorage.getItem('assistant-platform.theme')
-const prefersDark = matchMedia('(prefers-color-scheme: dark)')
-const applyTheme = () => {
-  const isDark = chosen === 'dark' || (chosen !== 'light' && prefersDark.matches)
-  document.documentElement.dataset.theme = isDark ? 'dark' : 'light'
-}
-applyTheme()
-prefersDark.addEventListener('change', applyTheme)
-`
-
 /**
  * Leaves out preflights. Tokens last as long as the page is open; those that versions before kept in the browser are
  * removed.
@@ -103,11 +92,92 @@ const redocPage = `<!doctype html>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Assistant Platform</title>
-    <style>body { margin: 0 }</style>
+    <meta name="color-scheme" content="light dark" />
+    <link rel="icon" type="image/svg+xml" href="/icon.svg" />
+    <link rel="stylesheet" href="/docs/look.css" />
+    <link rel="stylesheet" href="/brand.css" />
+    <script src="/docs/theme.js"></script>
   </head>
   <body>
-    <redoc spec-url="/openapi.json" disable-search="false"></redoc>
+    <div id="redoc"></div>
     <script src="/redoc/redoc.standalone.js"></script>
+    <script type="module" src="/redoc/start.js"></script>
   </body>
 </html>
+`
+
+/** Redoc mixes its colours itself: it takes no variables, but what they are worth in the theme of the page. */
+const redocScript = `const values = getComputedStyle(document.documentElement)
+const value = (name) => values.getPropertyValue('--' + name).trim()
+const [bg, surface, soft, border, text, muted] = ['bg', 'sidebar', 'surface-2', 'border', 'text', 'muted'].map(value)
+const [accentText, ok, warn, danger] = ['accent-text', 'ok', 'warn', 'danger'].map(value)
+const tone = (main) => ({ main, light: main, dark: main, contrastText: bg })
+// Tabs lie on the right side, which is dark in both themes.
+const answer = (name, ground, tabTextColor) => ({ color: value(name), backgroundColor: value(ground), tabTextColor })
+const fontFamily = value('font')
+const colors = {
+  primary: tone(accentText),
+  success: tone(ok),
+  warning: tone(warn),
+  error: tone(danger),
+  gray: { 50: soft, 100: border },
+  border: { light: border, dark: border },
+  text: { primary: text, secondary: muted },
+  responses: {
+    success: answer('ok', 'ok-soft', '#7fd0a1'),
+    error: answer('danger', 'danger-soft', '#f2918a'),
+    redirect: answer('warn', 'warn-soft', '#e9bd66'),
+    info: answer('accent-text', 'accent-soft', '#a9b8fb'),
+  },
+  // White letters lie on these.
+  http: {
+    get: '#3f5bd9',
+    post: '#1d6f42',
+    put: '#8a5a00',
+    patch: '#8a5a00',
+    delete: '#b3261e',
+    options: '#5c6059',
+    head: '#5c6059',
+    basic: '#5c6059',
+    link: '#5c6059',
+  },
+}
+const theme = {
+  colors,
+  schema: {
+    linesColor: border,
+    typeNameColor: muted,
+    typeTitleColor: muted,
+    requireLabelColor: danger,
+    nestedBackground: soft,
+    arrow: { color: muted },
+  },
+  typography: {
+    fontSize: '15px',
+    lineHeight: '1.55',
+    fontFamily,
+    headings: { fontFamily, fontWeight: '600' },
+    code: { fontFamily: value('mono'), color: text, backgroundColor: soft },
+    links: { color: accentText, visited: accentText, hover: accentText },
+  },
+  sidebar: {
+    backgroundColor: surface,
+    textColor: text,
+    activeTextColor: accentText,
+    groupItems: { activeBackgroundColor: value('hover'), activeTextColor: accentText },
+    level1Items: { activeBackgroundColor: value('hover'), activeTextColor: accentText },
+    arrow: { color: muted },
+  },
+  // The colours of examples are light, whatever is set here.
+  rightPanel: {
+    backgroundColor: '#111310',
+    textColor: '#e9ebe6',
+    servers: { overlay: { backgroundColor: soft, textColor: text }, url: { backgroundColor: bg } },
+  },
+  codeBlock: { backgroundColor: '#1d201c' },
+  fab: { backgroundColor: soft, color: accentText },
+}
+Redoc.init('/openapi.json', { theme }, document.querySelector('#redoc'))
+// Colours are set once.
+new MutationObserver(() => location.reload()).observe(document.documentElement, { attributeFilter: ['data-theme'] })
 `

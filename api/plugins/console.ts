@@ -113,6 +113,7 @@ export async function installConsole(app: FastifyInstance, settings: ConsoleSett
     scope.get('/embed.js', (_request, reply) => sendFile(reply, 'embed.js'))
     scope.get('/typeface.css', (_request, reply) => sendFile(reply, 'typeface.css'))
     scope.get('/docs/look.css', (_request, reply) => sendFile(reply, 'docs.css'))
+    scope.get('/docs/theme.js', (_request, reply) => sendFile(reply, 'docs-theme.js'))
     const sendIcon = (name: string) => (_request: unknown, reply: FastifyReply) => {
       if (brand.logo === undefined) return sendFile(reply, name)
       return withPolicy(reply, "default-src 'none'; style-src 'unsafe-inline'")

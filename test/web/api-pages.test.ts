@@ -60,3 +60,40 @@ test('/docs has the typeface and the colours of the console, light and dark', as
   await page.reload()
   await expect.poll(() => page.evaluate(`document.documentElement.dataset.theme`)).toBe('light')
 })
+
+test('/redoc has the typeface and the colours of the console, and follows what is chosen there', async () => {
+  const page = await site.newPage()
+  const looks = `(() => {
+    const styles = ['body', '.menu-content', '.api-content h1', '.api-content'].map((name) => {
+      const found = document.querySelector(name)
+      return found && getComputedStyle(found)
+    })
+    const [body, menu, title, content] = styles
+    return [body?.backgroundColor, menu?.backgroundColor, title?.color, content && content.fontFamily.split(',')[0]]
+  })()`
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.goto(`${site.url}/redoc`)
+  const light = ['rgb(252, 252, 250)', 'rgb(243, 243, 239)', 'rgb(29, 31, 28)', '"Figtree Variable"']
+  const dark = ['rgb(23, 25, 22)', 'rgb(17, 19, 16)', 'rgb(233, 235, 230)', '"Figtree Variable"']
+  const shows = async (expected: string[]) =>
+    expect.poll(() => page.evaluate(looks).catch(() => []), { timeout: 60_000 }).toEqual(expected)
+  await shows(light)
+  await page.goto(`${site.url}/redoc#operation/projects.create`)
+  await page.getByRole('heading', { name: 'Request samples' }).first().waitFor()
+  await look(page, 'redoc-operation-light')
+  // Chosen in another tab of the browser.
+  const other = await page.context().newPage()
+  await other.goto(`${site.url}/icon.svg`)
+  await other.evaluate(`localStorage.setItem('assistant-platform.theme', 'dark')`)
+  await other.close()
+  await shows(dark)
+  await page.goto(`${site.url}/redoc#operation/projects.create`)
+  await page.getByRole('heading', { name: 'Request samples' }).first().waitFor()
+  // Redoc has fixed colours for some parts, which a dark page would hide.
+  expect(await page.evaluate(`getComputedStyle(document.querySelector('#redoc h5')).color`)).toBe('rgb(164, 170, 160)')
+  await look(page, 'redoc-operation-dark')
+  await page.setViewportSize({ width: 390, height: 844 })
+  await look(page, 'redoc-390-dark')
+  // Redoc asks its maker's site for a mark, which the policy of the page refuses.
+  site.problems.splice(0, Infinity, ...site.problems.filter((problem) => !problem.includes('cdn.redoc.ly')))
+})

@@ -1,5 +1,3 @@
-import { useSyncExternalStore } from 'react'
-
 export type Theme = 'system' | 'light' | 'dark'
 
 const storageKey = 'assistant-platform.theme'
@@ -18,20 +16,24 @@ export function applyTheme(): void {
 
 export function setTheme(theme: Theme): void {
   localStorage.setItem(storageKey, theme)
-  applyTheme()
-  for (const listener of listeners) listener()
+  changed()
 }
 
-export function useTheme(): Theme {
-  return useSyncExternalStore((listener) => {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
-  }, readTheme)
+export function onTheme(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
 }
 
-function readTheme(): Theme {
+export function readTheme(): Theme {
   const stored = localStorage.getItem(storageKey)
   return stored === 'light' || stored === 'dark' ? stored : 'system'
 }
 
+function changed(): void {
+  applyTheme()
+  for (const listener of listeners) listener()
+}
+
 prefersDark.addEventListener('change', applyTheme)
+// It was chosen in another tab.
+window.addEventListener('storage', ({ key }) => key === storageKey && changed())
