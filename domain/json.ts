@@ -3,6 +3,11 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** A member of a value of which nothing is known. */
+export function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
+
 /**
  * Converts free-form members, which are stored as JSON text. `JSON.stringify` writes -0 as 0, so the sign would be
  * lost; both directions here keep it. Numbers outside the range of a double cannot be written as JSON after they

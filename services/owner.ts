@@ -82,11 +82,13 @@ export interface Caller {
   makerId?: string
 }
 
+export type UserInProject = Pick<Caller, 'userId' | 'projectId'>
+
 /**
  * Whose records a request may touch: those of an account in all of its projects, or those of one project that its holder
  * shares with the caller.
  */
-export type Owner = string | { userId: string; projectId: string }
+export type Owner = string | UserInProject
 
 /** The condition that a record is among them. */
 export function ownFilter(owner: Owner): { user_id: string; project_id?: string } {

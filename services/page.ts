@@ -73,6 +73,6 @@ function createPage<T>(limit: number, bytesOf: (entry: T) => number) {
   }
 }
 
-function jsonBytes(entry: unknown): number {
+export function jsonBytes(entry: unknown): number {
   return Buffer.byteLength(JSON.stringify(entry))
 }

@@ -78,3 +78,8 @@ function derive(secret: Uint8Array): { id: string; bytes: Buffer } {
   const bytes = Buffer.from(hkdfSync('sha256', secret, '', 'stored-secrets', 32))
   return { bytes, id: createHash('sha256').update(bytes).digest('hex').slice(0, 8) }
 }
+
+/** The first characters of a key, at most six and at most a quarter of it. */
+export function hintOf(key: string): string {
+  return key.slice(0, Math.min(6, Math.floor(key.length / 4)))
+}

@@ -7,7 +7,12 @@ import {
 } from '@temporalio/workflow'
 import type { createDeletionActivities } from '../activities/deletion/index.ts'
 import { backOffMs } from '../domain/back-off.ts'
-import { type StoreCounts, type deletionContract, deletionIncompleteType } from '../domain/contracts/deletion.ts'
+import {
+  type StoreCounts,
+  type deletionContract,
+  deletionIncompleteType,
+  hasAny,
+} from '../domain/contracts/deletion.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 
 /**
@@ -64,10 +69,6 @@ export const deletionWorkflow: WorkflowOf<typeof deletionContract> = async (inpu
   await failDeletion({ input, left })
   const message = `After ${rounds} rounds there is left: ${describe(left)}.`
   throw ApplicationFailure.create({ message, type: deletionIncompleteType, nonRetryable: true })
-}
-
-function hasAny(counts: StoreCounts): boolean {
-  return Object.values(counts).some((count) => count > 0)
 }
 
 function describe(counts: StoreCounts): string {

@@ -80,4 +80,8 @@ export type DeletionPhase = 'contents' | 'owners'
 /** Number of records in each store. */
 export type StoreCounts = Record<string, number>
 
+export function hasAny(counts: StoreCounts): boolean {
+  return Object.values(counts).some((count) => count > 0)
+}
+
 export const deletionIncompleteType = 'deletion_incomplete'

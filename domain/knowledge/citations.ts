@@ -1,4 +1,5 @@
 import { parseForeignJson } from '../foreign-json.ts'
+import { memberOf } from '../json.ts'
 import type { Message } from '../messages.ts'
 
 /** A mention of a place in a file: `(guide.pdf, page 3)`. */
@@ -155,10 +156,6 @@ function parsed(content: string): unknown {
 function textIn(value: unknown, key: string): string | undefined {
   const text = memberOf(value, key)
   return typeof text === 'string' && text !== '' && text.length <= maxNameCharacters ? text : undefined
-}
-
-function memberOf(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
 }
 
 function listIn(value: unknown, key: string): unknown[] {

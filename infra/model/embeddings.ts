@@ -1,4 +1,5 @@
 import { BadRequestError, UnprocessableEntityError } from 'openai/core/error'
+import { memberOf } from '../../domain/json.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { Embedder } from '../../services/knowledge/embedder.ts'
 import type { AskedEmbeddings, EmbeddingServer } from '../../services/v1/embeddings.ts'
@@ -211,10 +212,6 @@ function fromBase64(text: string): number[] | undefined {
   const numbers: number[] = []
   for (let at = 0; at < bytes.length; at += 4) numbers.push(bytes.readFloatLE(at))
   return numbers
-}
-
-function memberOf(value: unknown, name: 'data' | 'index' | 'embedding' | 'usage' | 'prompt_tokens'): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 
 function unreadable(what: string): ModelFailure {

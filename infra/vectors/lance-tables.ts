@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Connection, Index, Session, type Table, connect as connectLance } from '@lancedb/lancedb'
 import { addAll } from '../../domain/add-all.ts'
 import { AppError } from '../../domain/errors.ts'
+import { memberOf } from '../../domain/json.ts'
 import { spaceOwner, vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import { type LanceBucket, requireConditionalWrites } from './lance-bucket.ts'
 import { createTableMaker } from './lance-creation.ts'
@@ -170,7 +171,7 @@ function createLanceDatabase(uri: string, { bucket, mostTables = tablesOfConnect
       const table = await openTable(name)
       const rows: unknown[] = await closing(table, (open) => open.query().select(['assistant_id']).limit(1).toArray())
       const [row] = rows
-      const id: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'assistant_id') : undefined
+      const id = memberOf(row, 'assistant_id')
       return typeof id === 'string' ? id : undefined
     },
 

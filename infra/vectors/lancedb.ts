@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MatchQuery, type Table } from '@lancedb/lancedb'
 import { AppError } from '../../domain/errors.ts'
+import { memberOf } from '../../domain/json.ts'
 import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import { chunkTerms, questionTerms } from '../../domain/search/chunk-terms.ts'
 import { type Ranked, fuse } from '../../domain/search/fuse.ts'
@@ -281,28 +282,24 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-function member(row: unknown, name: string): unknown {
-  return typeof row === 'object' && row !== null ? Reflect.get(row, name) : undefined
-}
-
 function identityOf(row: unknown): { id: string; fileId: string } {
-  return { id: String(member(row, 'id')), fileId: String(member(row, 'file_id')) }
+  return { id: String(memberOf(row, 'id')), fileId: String(memberOf(row, 'file_id')) }
 }
 
 function numberOf(row: unknown, name: string): number {
-  return Number(member(row, name))
+  return Number(memberOf(row, name))
 }
 
 function rowOf(row: unknown): LanceRow | undefined {
-  const vector = member(row, 'vector')
+  const vector = memberOf(row, 'vector')
   if (typeof vector !== 'object' || vector === null || !(Symbol.iterator in vector)) return undefined
   const values: number[] = []
   for (const value of vector as Iterable<unknown>) values.push(Number(value))
   return {
-    id: String(member(row, 'id')),
-    file_id: String(member(row, 'file_id')),
-    assistant_id: String(member(row, 'assistant_id')),
-    terms: String(member(row, 'terms')),
+    id: String(memberOf(row, 'id')),
+    file_id: String(memberOf(row, 'file_id')),
+    assistant_id: String(memberOf(row, 'assistant_id')),
+    terms: String(memberOf(row, 'terms')),
     vector: values,
   }
 }

@@ -3,8 +3,8 @@ import { type ProviderKind, usualKind } from '../../domain/model-providers.ts'
 import type { CompatAccountRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import type { Outbound } from '../outbound.ts'
-import { type Owner } from '../owner.ts'
-import type { SecretBox } from '../secrets.ts'
+import type { Owner } from '../owner.ts'
+import { type SecretBox, hintOf } from '../secrets.ts'
 import type { Assistants } from './index.ts'
 import { ownAssistantStore } from './store.ts'
 
@@ -99,11 +99,6 @@ export function createCompatAccounts({ collections, assistants, outbound, secret
 /** A sealed key is bound to this: it cannot be opened for another assistant or another address. */
 export function keyContext(assistantId: string, baseUrl: string): string {
   return `compat-account\n${assistantId}\n${baseUrl}`
-}
-
-/** The first characters of a key, at most six and at most a quarter of it. */
-function hintOf(key: string): string {
-  return key.slice(0, Math.min(6, Math.floor(key.length / 4)))
 }
 
 function noAccount(): AppError {

@@ -1,10 +1,11 @@
 import type { ClientSession } from 'mongoose'
-import type {
-  DeletionCondition,
-  DeletionInput,
-  DeletionPhase,
-  DeletionTarget,
-  StoreCounts,
+import {
+  type DeletionCondition,
+  type DeletionInput,
+  type DeletionPhase,
+  type DeletionTarget,
+  type StoreCounts,
+  hasAny,
 } from '../../domain/contracts/deletion.ts'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { passwordResetContract } from '../../domain/contracts/password-reset.ts'
@@ -165,10 +166,6 @@ export function createDeletion(deps: DeletionDeps) {
     for (const store of chosen) counts[store.name] = await store.countFor(members)
     return counts
   }
-}
-
-function hasAny(counts: StoreCounts): boolean {
-  return Object.values(counts).some((count) => count > 0)
 }
 
 const rootStore = {

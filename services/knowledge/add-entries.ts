@@ -14,6 +14,7 @@ import type { KnowledgeCollections } from './collections.ts'
 import { noEmbeddingModel } from './embedder.ts'
 import type { EntryRecord } from './entry-record.ts'
 import { newBatch } from './file-batches.ts'
+import type { IngestionPosition } from './ingestion-of.ts'
 import type { StartIngestion } from './start-ingestion.ts'
 import type { VectorStore } from './vector-store.ts'
 import { noteActivity, requireUnexpired } from './vector-stores.ts'
@@ -30,12 +31,6 @@ export interface NewEntry {
   fileId: string
   attributes?: Attributes | undefined
   chunking?: FileRecord['chunking'] | undefined
-}
-
-interface Place {
-  ingestionId: string
-  /** Position among the new files. */
-  order: number
 }
 
 /** Adds files of a project to its vector stores. */
@@ -105,9 +100,9 @@ export function createAddEntries({ collections, vectors, startIngestion, canEmbe
   }
 
   /** `knownId`: the store has the file already, so that only its attributes change. */
-  async function open(store: VectorStoreRecord, source: FileRecord, wanted: NewEntry, place: Place) {
+  async function open(store: VectorStoreRecord, source: FileRecord, wanted: NewEntry, position: IngestionPosition) {
     const { attributes } = wanted
-    const entry = newEntry(store, source, wanted, place)
+    const entry = newEntry(store, source, wanted, position)
     if (await entries.addEntry(entry)) return { stored: entry }
     if (attributes !== undefined) await entries.setAttributes(store._id, source._id, toJsonText(attributes))
     return { knownId: await entries.idOfEntry(store._id, source._id) }
@@ -128,7 +123,7 @@ function newEntry(
   store: VectorStoreRecord,
   source: FileRecord,
   { attributes, chunking }: NewEntry,
-  { ingestionId, order }: Place,
+  { ingestionId, order }: IngestionPosition,
 ): EntryRecord {
   return {
     _id: newId(),

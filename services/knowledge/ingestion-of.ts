@@ -7,3 +7,9 @@ export const retryId = (fileId: string, number: number) => `${fileId}-retry-${nu
 export function ingestionOf({ _id, ingestion_id: first, retries = 0 }: FileRecord): string {
   return retries === 0 ? first : retryId(_id, retries)
 }
+
+/** Which ingestion processes a new file, and after how many others. */
+export interface IngestionPosition {
+  ingestionId: string
+  order: number
+}

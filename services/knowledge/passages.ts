@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
 import type { FileChunk } from '../../domain/records/chunk-group.ts'
-import { type Page, type PageRange, pageOf } from '../page.ts'
+import { type Page, type PageRange, pageOf, jsonBytes } from '../page.ts'
 import { fileStore } from '../stores/files.ts'
 import type { Embedder } from './embedder.ts'
 import { type Passage, type RetrieveDeps, type RetrieveInput, retrieve } from './retrieve.ts'
@@ -25,7 +25,7 @@ export function createPassages({ collections, vectors, embedder, reranker }: Pas
       if (!file) throw new AppError('not_found', 'There is no such file.')
       // One more than wanted tells whether the list continues.
       const found = eachChunk(collections, file, range.offset, range.limit + 1)
-      return { page: await pageOf(found, range.limit, chunkBytes), total: file.chunks }
+      return { page: await pageOf(found, range.limit, jsonBytes), total: file.chunks }
     },
 
     /** The passages that the tool `retrieval` would give the model. Throws `unavailable` without a model. */
@@ -53,8 +53,4 @@ export function createPassages({ collections, vectors, embedder, reranker }: Pas
       })
     },
   }
-}
-
-function chunkBytes(chunk: FileChunk): number {
-  return Buffer.byteLength(JSON.stringify(chunk))
 }

@@ -15,11 +15,11 @@ import {
   type ModelServerModel,
 } from '../../domain/records/model-settings.ts'
 import type { Collections } from '../collections.ts'
-import type { SecretBox } from '../secrets.ts'
+import { type SecretBox, hintOf } from '../secrets.ts'
 import { modelSettingsStore } from '../stores/model-settings.ts'
 import type { LiveModels } from './live-models.ts'
 import type { ServerAccount } from './model-servers.ts'
-import { checkedUrl, hintOf } from './operator-input.ts'
+import { checkedUrl } from './operator-input.ts'
 import { type SearchChange, type WebSearchView, resealedSearch, searchAfter, toWebSearch } from './search-record.ts'
 import { keyContext, keyOf } from './stored-models.ts'
 import { type ModelFacts, type OperatorView, accountOfServer, toOperator } from './to-operator.ts'

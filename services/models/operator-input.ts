@@ -1,10 +1,5 @@
 import { invalidInput } from '../../domain/errors.ts'
 
-/** The first characters of a key, at most six and at most a quarter of it. */
-export function hintOf(key: string): string {
-  return key.slice(0, Math.min(6, Math.floor(key.length / 4)))
-}
-
 /** Addresses of operators may be private. One with a password would show it in logs. */
 export function checkedUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined

@@ -1,8 +1,8 @@
 import { invalidInput } from '../../domain/errors.ts'
 import type { SearchRecord } from '../../domain/records/model-settings.ts'
 import { type SearchAccount, type SearchProvider, searchAccountOf } from '../../domain/search-account.ts'
-import type { SecretBox } from '../secrets.ts'
-import { checkedUrl, hintOf } from './operator-input.ts'
+import { type SecretBox, hintOf } from '../secrets.ts'
+import { checkedUrl } from './operator-input.ts'
 
 /** What operators see of the web search. Contains no key. */
 export interface WebSearchView {

@@ -6,6 +6,7 @@ import { type FileRecord, newFile } from '../../domain/records/file.ts'
 import type { SourcePageRecord, SourceRecord } from '../../domain/records/source.ts'
 import { addressName } from '../../domain/sources/addresses.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
+import type { IngestionPosition } from '../knowledge/ingestion-of.ts'
 import type { StorageQuota } from '../knowledge/storage-quota.ts'
 import { parentsRemain } from '../parents.ts'
 import { assistantStore } from '../stores/assistants.ts'
@@ -29,12 +30,6 @@ export interface PageText {
   lastModified: string | undefined
 }
 
-/** Where a file is to be processed. */
-export interface Place {
-  ingestionId: string
-  order: number
-}
-
 export const hashOf = (body: Buffer): string => createHash('sha256').update(body).digest('hex')
 
 /**
@@ -46,7 +41,7 @@ export async function storeText(
   source: SourceRecord,
   page: SourcePageRecord,
   text: PageText,
-  { ingestionId, order }: Place,
+  { ingestionId, order }: IngestionPosition,
 ): Promise<FileRecord> {
   const files = fileStore(collections)
   await storageQuota.requireRoom(source.user_id, text.body.length)

@@ -4,6 +4,7 @@ import type { SourcePageRecord, SourceRecord } from '../../domain/records/source
 import { addressFilter, canonicalAddress, isWithin } from '../../domain/sources/addresses.ts'
 import { crawlLimits } from '../../domain/sources/limits.ts'
 import type { PageRead, PageReader } from '../knowledge/extraction.ts'
+import type { IngestionPosition } from '../knowledge/ingestion-of.ts'
 import { sourcePageStore, sourceStore } from '../stores/sources.ts'
 import { discover } from './discover.ts'
 import {
@@ -16,7 +17,7 @@ import {
   standing,
   waitFor,
 } from './source-pages.ts'
-import { type PageText, type Place, type StoreTextDeps, hashOf, storeText } from './store-text.ts'
+import { type PageText, type StoreTextDeps, hashOf, storeText } from './store-text.ts'
 import type { Web, WebAnswer } from './web.ts'
 
 export interface VisitDeps extends StoreTextDeps {
@@ -42,7 +43,7 @@ export async function visitPage(
   deps: VisitDeps,
   source: SourceRecord,
   page: SourcePageRecord,
-  place: Place,
+  position: IngestionPosition,
   signal: AbortSignal,
 ): Promise<Visit> {
   const { collections } = deps
@@ -70,7 +71,7 @@ export async function visitPage(
       return { bytes: 0 }
     case 'content':
       if (await hasMoved(deps, now, page, url)) return { bytes: answer.body.length }
-      return { bytes: answer.body.length, ...(await take(deps, now, page, { url, answer }, place, signal)) }
+      return { bytes: answer.body.length, ...(await take(deps, now, page, { url, answer }, position, signal)) }
   }
 }
 
@@ -154,7 +155,7 @@ async function take(
   source: SourceRecord,
   page: SourcePageRecord,
   { url, answer }: { url: string; answer: Content },
-  place: Place,
+  position: IngestionPosition,
   signal: AbortSignal,
 ): Promise<{ fileId?: string }> {
   const { collections } = deps
@@ -165,7 +166,7 @@ async function take(
       await leaveOut(collections, page, 'It is neither a sitemap nor a feed.')
       return {}
     }
-    return keep(deps, source, page, { ...facts, title: undefined, contentType, body }, place)
+    return keep(deps, source, page, { ...facts, title: undefined, contentType, body }, position)
   }
   const maxLinks = page.kind === 'list' ? crawlLimits.listedLinks : crawlLimits.links
   let read: PageRead
@@ -189,7 +190,7 @@ async function take(
   }
   if (await hasAnotherAddress(deps, source, page, read)) return {}
   const text = { ...facts, title: read.title, contentType: 'text/html', body: Buffer.from(read.html) }
-  return keep(deps, source, page, text, place)
+  return keep(deps, source, page, text, position)
 }
 
 /** HTML, XML, or what does not say what it is and looks like it. */
@@ -294,7 +295,7 @@ async function keep(
   source: SourceRecord,
   page: SourcePageRecord,
   text: PageText,
-  place: Place,
+  position: IngestionPosition,
 ): Promise<{ fileId?: string }> {
   const { collections } = deps
   const sha256 = hashOf(text.body)
@@ -313,6 +314,6 @@ async function keep(
     await noteUnchanged(collections, page)
     return {}
   }
-  const file = await storeText(deps, source, page, text, place)
+  const file = await storeText(deps, source, page, text, position)
   return { fileId: file._id }
 }

@@ -1,17 +1,13 @@
 import type { ClientSession, UpdateQuery } from 'mongoose'
 import { type FolderRecord, folderLimits } from '../../domain/records/folder.ts'
 import type { Collections } from '../collections.ts'
+import type { UserInProject } from '../owner.ts'
 import { isDeleted } from './results.ts'
-
-interface Place {
-  userId: string
-  projectId: string
-}
 
 /** Statements on `folders`; each names the person whose they are. */
 export const folderStore = ({ folders }: Pick<Collections, 'folders'>) => ({
   /** In a project, by name. */
-  listOwned: ({ userId, projectId }: Place): Promise<FolderRecord[]> =>
+  listOwned: ({ userId, projectId }: UserInProject): Promise<FolderRecord[]> =>
     folders
       .find({ user_id: userId, project_id: projectId })
       .sort({ name: 1, _id: 1 })
@@ -19,7 +15,7 @@ export const folderStore = ({ folders }: Pick<Collections, 'folders'>) => ({
       .lean<FolderRecord[]>()
       .exec(),
 
-  idsOwned: async ({ userId, projectId }: Place): Promise<string[]> => {
+  idsOwned: async ({ userId, projectId }: UserInProject): Promise<string[]> => {
     const found = await folders
       .find({ user_id: userId, project_id: projectId }, { _id: 1 })
       .limit(folderLimits.folders)
@@ -31,7 +27,7 @@ export const folderStore = ({ folders }: Pick<Collections, 'folders'>) => ({
     folders.findOne({ _id: id, user_id: userId }).lean<FolderRecord>().exec(),
 
   /** Null also for one in another project. */
-  findIn: ({ userId, projectId }: Place, id: string): Promise<FolderRecord | null> =>
+  findIn: ({ userId, projectId }: UserInProject, id: string): Promise<FolderRecord | null> =>
     folders.findOne({ _id: id, user_id: userId, project_id: projectId }).lean<FolderRecord>().exec(),
 
   countOwned: (userId: string, session: ClientSession): Promise<number> =>
@@ -43,7 +39,7 @@ export const folderStore = ({ folders }: Pick<Collections, 'folders'>) => ({
 
   /** The changed folder; null if there is none. */
   changeIn: (
-    { userId, projectId }: Place,
+    { userId, projectId }: UserInProject,
     id: string,
     change: UpdateQuery<FolderRecord>,
   ): Promise<FolderRecord | null> =>
@@ -53,8 +49,13 @@ export const folderStore = ({ folders }: Pick<Collections, 'folders'>) => ({
       .exec(),
 
   /** Of two that give it a vector store at once, one does. The folder as it is then; null if there is none. */
-  async giveStore(place: Place, id: string, storeId: string, before: string | undefined): Promise<FolderRecord | null> {
-    const own = { _id: id, user_id: place.userId, project_id: place.projectId }
+  async giveStore(
+    owner: UserInProject,
+    id: string,
+    storeId: string,
+    before: string | undefined,
+  ): Promise<FolderRecord | null> {
+    const own = { _id: id, user_id: owner.userId, project_id: owner.projectId }
     await folders.updateOne(
       { ...own, vector_store_id: before ?? { $exists: false } },
       { $set: { vector_store_id: storeId, updated_at: new Date() } },
@@ -67,7 +68,7 @@ export const folderStore = ({ folders }: Pick<Collections, 'folders'>) => ({
     isDeleted(await folders.deleteOne({ _id: id, user_id: userId })),
 
   /** Those of who leaves the project; their vector stores. */
-  async removeAllIn({ userId, projectId }: Place): Promise<string[]> {
+  async removeAllIn({ userId, projectId }: UserInProject): Promise<string[]> {
     const own = { user_id: userId, project_id: projectId }
     const found = await folders.find(own, { vector_store_id: 1 }).lean<Pick<FolderRecord, 'vector_store_id'>[]>()
     await folders.deleteMany(own)

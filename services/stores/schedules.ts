@@ -7,6 +7,7 @@ import {
   failuresBeforePause,
 } from '../../domain/records/schedule.ts'
 import type { Collections } from '../collections.ts'
+import type { UserInProject } from '../owner.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import { isMatched } from './results.ts'
 
@@ -16,12 +17,6 @@ const isActive = { paused: false, ...present } as const
 const dayMs = 86_400_000
 /** A schedule without its input. */
 const restBytes = 5000
-
-/** The account and the project of a schedule. */
-interface Place {
-  userId: string
-  projectId: string
-}
 
 const seenBy = (userId: string, projectId: string, withLeft: boolean) => {
   const own = { user_id: userId, project_id: projectId }
@@ -55,7 +50,11 @@ const leaseOf = (now: number, leaseMs: number) => ({ $set: { check_at: new Date(
 /** All statements on `schedules`. */
 export const scheduleStore = ({ schedules }: Pick<Collections, 'schedules'>) => ({
   /** Those of a project, newest first; `withLeft`: also those whose makers have left it. */
-  listOwned: ({ userId, projectId }: Place, range: PageRange, withLeft = false): Promise<Page<ScheduleRecord>> =>
+  listOwned: (
+    { userId, projectId }: UserInProject,
+    range: PageRange,
+    withLeft = false,
+  ): Promise<Page<ScheduleRecord>> =>
     readPage(
       schedules
         .find({ ...seenBy(userId, projectId, withLeft), ...present })
@@ -92,7 +91,7 @@ export const scheduleStore = ({ schedules }: Pick<Collections, 'schedules'>) => 
     ),
 
   /** Gives one whose maker has left the project to somebody who uses it; null if another has it. */
-  takeOver: async ({ userId, projectId }: Place, id: string, person: Person, session: ClientSession) =>
+  takeOver: async ({ userId, projectId }: UserInProject, id: string, person: Person, session: ClientSession) =>
     schedules
       .findOneAndUpdate(
         { _id: id, project_id: projectId, awaits_takeover: true, ...present },

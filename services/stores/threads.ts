@@ -1,6 +1,7 @@
 import type { ClientSession, UpdateQuery } from 'mongoose'
 import type { ThreadRecord, Visibility } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
+import type { UserInProject } from '../owner.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import { type Named, namesIn } from './named.ts'
 import { isDeleted, isMatched } from './results.ts'
@@ -57,13 +58,8 @@ const membersOfAppend = {
 const foundMembers = { name: 1, assistant_id: 1, pinned: 1, tags: 1, updated_at: 1 } as const
 export type FoundThread = Pick<ThreadRecord, '_id' | keyof typeof foundMembers>
 
-interface Place {
-  userId: string
-  projectId: string
-}
-
 /** Who lists threads; `isShared`: he uses the project with others. */
-interface Lister extends Place {
+interface Lister extends UserInProject {
   isShared?: boolean
 }
 
@@ -83,7 +79,7 @@ interface Listed {
   without?: string | undefined
 }
 
-const aliveContainer = ({ userId, projectId }: Place, threadId: string) => ({
+const aliveContainer = ({ userId, projectId }: UserInProject, threadId: string) => ({
   _id: threadId,
   user_id: userId,
   project_id: projectId,
@@ -292,12 +288,12 @@ export const threadStore = ({ threads }: Pick<Collections, 'threads'>) => ({
     threads.findById(id, { created_at: 1, imported_at: 1 }).lean<Pick<ThreadRecord, 'created_at' | 'imported_at'>>(),
 
   /** A container of the caller's project that has not expired; each use moves its expiry. */
-  findContainer: async (place: Place, id: string) =>
-    threads.findOne(aliveContainer(place, id), { container: 1 }).lean<ThreadRecord>(),
+  findContainer: async (owner: UserInProject, id: string) =>
+    threads.findOne(aliveContainer(owner, id), { container: 1 }).lean<ThreadRecord>(),
 
   /** Null if it has expired. */
-  changeContainer: async (place: Place, id: string, $set: object) =>
-    threads.findOneAndUpdate(aliveContainer(place, id), { $set }, { returnDocument: 'after' }).lean<ThreadRecord>(),
+  changeContainer: async (owner: UserInProject, id: string, $set: object) =>
+    threads.findOneAndUpdate(aliveContainer(owner, id), { $set }, { returnDocument: 'after' }).lean<ThreadRecord>(),
 
   /**
    * Whether what is said in a thread stays: not in one that is deleted by itself, or is asked in one. For tools, of
@@ -321,7 +317,7 @@ export const threadStore = ({ threads }: Pick<Collections, 'threads'>) => ({
 
   isPresentOfAny: async (id: string) => (await threads.exists({ _id: id, ...present })) !== null,
 
-  isPresent: async ({ userId, projectId }: Place, id: string) =>
+  isPresent: async ({ userId, projectId }: UserInProject, id: string) =>
     (await threads.exists({ _id: id, user_id: userId, project_id: projectId, ...present })) !== null,
 
   /** Also one that is being deleted. */

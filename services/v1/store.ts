@@ -4,19 +4,14 @@ import { type RunKey, type RunRecord, runKey } from '../../domain/records/run.ts
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, storedPage } from '../cursor-page.ts'
+import type { UserInProject } from '../owner.ts'
 import type { Page } from '../page.ts'
 import { isMatched } from '../stores/results.ts'
-
-/** Who asks, and for which project. */
-interface Caller {
-  userId: string
-  projectId: string
-}
 
 type Asking = Pick<RunRecord, '_id' | 'thread_id' | 'status' | 'allowed_calls'>
 export type CompletionRun = RunRecord & { completion: NonNullable<RunRecord['completion']> }
 
-const own = ({ userId, projectId }: Caller) => ({ user_id: userId, project_id: projectId })
+const own = ({ userId, projectId }: UserInProject) => ({ user_id: userId, project_id: projectId })
 const present = { deleting: { $ne: true } } as const
 const recordBytes = 1000
 
@@ -28,7 +23,7 @@ export const containerStore = ({ threads }: Pick<Collections, 'threads'>) => ({
       { session },
     ),
 
-  page(caller: Caller, query: PageQuery, name: string | undefined): Promise<Page<ThreadRecord>> {
+  page(caller: UserInProject, query: PageQuery, name: string | undefined): Promise<Page<ThreadRecord>> {
     const named = name === undefined ? {} : { name }
     const those = { ...own(caller), container: { $exists: true }, ...present, ...named }
     return storedPage(query, {
@@ -45,13 +40,13 @@ export const containerStore = ({ threads }: Pick<Collections, 'threads'>) => ({
 
 /** Statements on the conversations of a caller, which are threads. */
 export const conversationStore = ({ threads }: Pick<Collections, 'threads'>) => {
-  const conversation = (caller: Caller, id: string) =>
+  const conversation = (caller: UserInProject, id: string) =>
     ({ _id: id, ...own(caller), kind: 'conversation', ...present }) as const
   return {
-    find: async (caller: Caller, id: string) => threads.findOne(conversation(caller, id)).lean<ThreadRecord>(),
+    find: async (caller: UserInProject, id: string) => threads.findOne(conversation(caller, id)).lean<ThreadRecord>(),
 
     /** The changed one; null if there is none. */
-    change: async (caller: Caller, id: string, $set: Partial<ThreadRecord>) =>
+    change: async (caller: UserInProject, id: string, $set: Partial<ThreadRecord>) =>
       threads.findOneAndUpdate(conversation(caller, id), { $set }, { returnDocument: 'after' }).lean<ThreadRecord>(),
   }
 }
@@ -65,11 +60,12 @@ export const gatewayStore = ({ assistants }: Pick<Collections, 'assistants'>) =>
 
 /** Statements on the completions that a caller has stored in a project. */
 export const completionStore = ({ runs }: Pick<Collections, 'runs'>) => {
-  const stored = (caller: Caller) => ({ ...own(caller), 'completion.stored': true, status: 'success' }) as const
+  const stored = (caller: UserInProject) => ({ ...own(caller), 'completion.stored': true, status: 'success' }) as const
   return {
-    find: async (caller: Caller, id: string) => runs.findOne({ _id: id, ...stored(caller) }).lean<CompletionRun>(),
+    find: async (caller: UserInProject, id: string) =>
+      runs.findOne({ _id: id, ...stored(caller) }).lean<CompletionRun>(),
 
-    page: (caller: Caller, query: PageQuery, wanted: object): Promise<Page<CompletionRun>> =>
+    page: (caller: UserInProject, query: PageQuery, wanted: object): Promise<Page<CompletionRun>> =>
       storedPage(query, {
         find: async (id) => runs.findOne({ _id: id, ...stored(caller) }, { created_at: 1 }).lean<RunRecord>(),
         read: (range, sort) =>
@@ -81,7 +77,7 @@ export const completionStore = ({ runs }: Pick<Collections, 'runs'>) => {
       }),
 
     /** The changed one; null if there is none. */
-    change: async (caller: Caller, key: RunKey, $set: object) =>
+    change: async (caller: UserInProject, key: RunKey, $set: object) =>
       runs
         .findOneAndUpdate({ ...runKey(key), ...stored(caller) }, { $set }, { returnDocument: 'after' })
         .lean<CompletionRun>(),
@@ -90,13 +86,13 @@ export const completionStore = ({ runs }: Pick<Collections, 'runs'>) => {
 
 /** Statements on responses, which are runs of a caller. */
 export const responseStore = ({ runs }: Pick<Collections, 'runs'>) => ({
-  find: async (caller: Caller, id: string) =>
+  find: async (caller: UserInProject, id: string) =>
     runs
       .findOne({ _id: id, ...own(caller), response_json: { $exists: true }, response_removed: { $ne: true } })
       .lean<RunRecord>(),
 
   /** Where a run is, and which runs make the calls that it has asked about. */
-  findAsking: async (caller: Caller, id: string) =>
+  findAsking: async (caller: UserInProject, id: string) =>
     runs.findOne({ _id: id, ...own(caller) }, { thread_id: 1, status: 1, allowed_calls: 1 }).lean<Asking>(),
 
   /** Lets a run make a call; false if another one was let since it was read. */
