@@ -38,7 +38,7 @@ export function followRun(
   /** Nothing is sent before; 0 before the first text, so that it is not delayed. */
   let nextAt = 0
   let timer: NodeJS.Timeout | undefined
-  let told: string | undefined
+  let lastNotified: string | undefined
 
   /** Sends what is new if it is time for it. */
   function look(): void {
@@ -79,8 +79,8 @@ export function followRun(
 
   /** A comment, which clients ignore: the model failed and is asked again. */
   function tellRetries(): void {
-    if (feed.view.retryingSince === undefined || feed.view.retryingSince === told) return
-    told = feed.view.retryingSince
+    if (feed.view.retryingSince === undefined || feed.view.retryingSince === lastNotified) return
+    lastNotified = feed.view.retryingSince
     stream.comment('retrying')
   }
 

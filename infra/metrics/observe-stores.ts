@@ -12,10 +12,10 @@ export function observeMongo(
   client: Pick<mongoose.mongo.MongoClient, 'on'>,
   metrics: Pick<Metrics, 'mongoSeconds' | 'mongoConnections'>,
 ): void {
-  const heard = (outcome: string) => (event: { commandName: string; duration: number }) =>
+  const observe = (outcome: string) => (event: { commandName: string; duration: number }) =>
     metrics.mongoSeconds.observe({ command: event.commandName, outcome }, event.duration / 1000)
-  client.on('commandSucceeded', heard('ok'))
-  client.on('commandFailed', heard('failed'))
+  client.on('commandSucceeded', observe('ok'))
+  client.on('commandFailed', observe('failed'))
   client.on('connectionCheckedOut', () => metrics.mongoConnections.inc())
   client.on('connectionCheckedIn', () => metrics.mongoConnections.dec())
 }

@@ -67,7 +67,7 @@ export function createCommands(
 }
 
 interface Listener {
-  hear(text: string): void
+  receive(text: string): void
   /** The subscription is broken: from now on, messages are missed. */
   lost(): void
   /** The subscription works again, and the server answers commands. */
@@ -78,7 +78,7 @@ interface Subscription {
   channel: string
   isSharded: boolean
   listener: Listener
-  hear(text: string): void
+  receive(text: string): void
   /** Where it is subscribed now, or is being subscribed. */
   at: Subscriber | undefined
   isAttaching: boolean
@@ -154,7 +154,7 @@ export function createChannels(
         channel,
         isSharded: isSharded && isOfSlot,
         listener,
-        hear: (text) => listener.hear(text),
+        receive: (text) => listener.receive(text),
         at: undefined,
         isAttaching: true,
         isEnded: false,
@@ -188,17 +188,17 @@ async function subscriberOf(node: RedisNode | undefined): Promise<Subscriber> {
 }
 
 async function attachTo(subscription: Subscription, subscriber: Subscriber): Promise<void> {
-  const { channel, hear } = subscription
+  const { channel, receive } = subscription
   subscription.at = subscriber
   const { client } = subscriber
-  await (subscription.isSharded ? client.sSubscribe(channel, hear) : client.subscribe(channel, hear))
+  await (subscription.isSharded ? client.sSubscribe(channel, receive) : client.subscribe(channel, receive))
   // The slot may have moved, or the connection may be lost, with the answer.
   if (subscription.at !== subscriber || subscriber.lost.aborted) throw new ClientOfflineError()
 }
 
 async function detach(subscription: Subscription): Promise<void> {
-  const { at, channel, hear } = subscription
+  const { at, channel, receive } = subscription
   subscription.at = undefined
   if (at === undefined || at.lost.aborted) return
-  await (subscription.isSharded ? at.client.sUnsubscribe(channel, hear) : at.client.unsubscribe(channel, hear))
+  await (subscription.isSharded ? at.client.sUnsubscribe(channel, receive) : at.client.unsubscribe(channel, receive))
 }

@@ -82,8 +82,8 @@ export function createRunStream(redis: RedisConnection, { idleSeconds }: { idleS
   const run = (script: string, runId: string, keys: string[], values: string[]): Promise<unknown> =>
     redis.at(streamKey(runId), (client) => client.eval(script, { keys, arguments: values }))
 
-  const subscribeAll = (channel: string, hear: (text: string) => void) =>
-    redis.subscribe(channel, { hear, lost: () => {}, back: () => {} })
+  const subscribeAll = (channel: string, receive: (text: string) => void) =>
+    redis.subscribe(channel, { receive, lost: () => {}, back: () => {} })
 
   return {
     async publish(runId, fence, entries) {
@@ -120,10 +120,10 @@ export function createRunStream(redis: RedisConnection, { idleSeconds }: { idleS
       return (kept ?? []).flatMap(({ id, message }) => batchOf(id, message['e']))
     },
 
-    subscribe: (runId, { hear, lost, back }) =>
+    subscribe: (runId, { receive, lost, back }) =>
       redis.subscribe(
         channelOf(runId),
-        { hear: (text) => batchesIn(text).forEach(hear), lost, back },
+        { receive: (text) => batchesIn(text).forEach(receive), lost, back },
         { isOfSlot: true },
       ),
 

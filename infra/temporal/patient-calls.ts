@@ -52,7 +52,7 @@ export function createPatientCalls({
     try {
       const asked = by.withDeadline(deadline, () => by.withAbortSignal(abort.signal, ask))
       const answer = await Promise.race([asked, givenUp.promise])
-      watch.heard()
+      watch.noteAnswer()
       return answer
     } catch (error) {
       throw isUnanswered(error) ? unavailable(error) : error
@@ -76,7 +76,7 @@ function watchServer(client: Client, tickMs: number) {
   const calls = new Set<Waiting>()
   let timer: NodeJS.Timeout | undefined
 
-  function heard(): void {
+  function noteAnswer(): void {
     for (const call of calls) call.silentTicks = 0
   }
 
@@ -97,11 +97,11 @@ function watchServer(client: Client, tickMs: number) {
     client
       .withDeadline(Date.now() + silentTicksMax * tickMs, () => client.workflowService.getSystemInfo({}))
       // The calls themselves find out.
-      .then(heard, () => undefined)
+      .then(noteAnswer, () => undefined)
   }
 
   return {
-    heard,
+    noteAnswer,
     add(call: Waiting): void {
       calls.add(call)
       timer ??= setInterval(tick, tickMs)

@@ -141,8 +141,8 @@ const usualBytesOfSecond = 16_000
  * its size.
  */
 function secondsOfSpeech(answer: string, { name, bytes }: { name: string; bytes: Buffer }): number {
-  const told = statedSeconds(answer)
-  if (told !== undefined) return told
+  const stated = statedSeconds(answer)
+  if (stated !== undefined) return stated
   const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
   const rate = Object.hasOwn(bytesOfSecond, ending) ? bytesOfSecond[ending] : undefined
   return bytes.length / (rate ?? usualBytesOfSecond)

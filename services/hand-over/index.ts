@@ -136,23 +136,23 @@ export function createHandOver(deps: HandOverDeps) {
     /**
      * Before an account is deleted: gives each project that it holds and shares to its oldest other owner; with
      * `hand_over`, one without another owner to the member who may do most. Members by a group count, after those who are
-     * it themselves. The others are deleted with the account. `tell` is told of each before it is given. Safe to repeat.
+     * it themselves. The others are deleted with the account. `notify` is told of each before it is given. Safe to repeat.
      */
     async ofDeletedAccount(
       userId: string,
       choice: SharedProjects | undefined,
-      tell: (outcome: ProjectOutcome) => Promise<void>,
+      notify: (outcome: ProjectOutcome) => Promise<void>,
     ): Promise<void> {
       for (const project of await moves.unfinished({ 'moving.from': userId })) await move(project, true)
       for (const project of await moves.sharedOf(userId)) {
         const projectId = project._id
         const heir = await heirOf(project)
         if (heir === undefined || (heir.role !== 'owner' && choice !== 'hand_over')) {
-          await tell({ project_id: projectId, outcome: 'deleted' })
+          await notify({ project_id: projectId, outcome: 'deleted' })
           continue
         }
         const { userId: to } = heir
-        await tell({ project_id: projectId, outcome: 'handed_over', to })
+        await notify({ project_id: projectId, outcome: 'handed_over', to })
         await give(projectId, () => to, true)
       }
     },

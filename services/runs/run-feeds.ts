@@ -134,7 +134,7 @@ class SharedFeed {
 
   async #subscribe(): Promise<void> {
     const off = await this.#deps.stream.subscribe(this.#of.runId, {
-      hear: (batch) => this.#hear(batch),
+      receive: (batch) => this.#receive(batch),
       lost: () => this.#lose(),
       back: () => {
         this.#catchUpAnew().catch(this.#deps.onError)
@@ -148,7 +148,7 @@ class SharedFeed {
     this.#gaps.found += 1
   }
 
-  #hear(batch: StreamBatch): void {
+  #receive(batch: StreamBatch): void {
     if (this.#waiting !== undefined) {
       this.#waiting.push(batch)
       return
@@ -193,7 +193,7 @@ class SharedFeed {
     } finally {
       const held = this.#waiting ?? []
       this.#waiting = undefined
-      for (const batch of held) this.#hear(batch)
+      for (const batch of held) this.#receive(batch)
     }
   }
 

@@ -12,7 +12,7 @@ export interface StreamBatch {
 export type Publication = Required<Pick<StreamBatch, 'id' | 'before'>>
 
 export interface StreamListener {
-  hear(batch: StreamBatch): void
+  receive(batch: StreamBatch): void
   /** The subscription is broken: from now on batches are missed. */
   lost(): void
   /** It works again, and the stream can be read. */

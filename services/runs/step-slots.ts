@@ -100,11 +100,11 @@ function createLine({ collections, workflows, onError }: StepSlotsDeps, semaphor
     }
     const giveUp = () => takeReserved(place)?.()
     place.kept = { release, timer: setTimeout(giveUp, cachedMs).unref() }
-    tell({ _id: runId, thread_id: threadId }).then((isTold) => isTold || giveUp(), onError)
+    notify({ _id: runId, thread_id: threadId }).then((isNotified) => isNotified || giveUp(), onError)
   }
 
   /** False if the run has ended, whose thread may execute another one now, or its workflow has. */
-  async function tell(key: RunKey): Promise<boolean> {
+  async function notify(key: RunKey): Promise<boolean> {
     if (!(await executedRunStore(collections).isActive(key))) return false
     return workflows.signal(threadContract, { threadId: key.thread_id }, 'slotFree', { runId: key._id })
   }

@@ -27,8 +27,10 @@ export function createNextRuns({ timetable, onError }: NextRunsDeps) {
     const isReadable = schedule.jitter_seconds * 1000 < minuteMs
     if (!isReadable || !meetsRepeatedHour(schedule, now, computed)) return computed
     try {
-      const told = await timetable.nextTimes(schedule._id)
-      return told?.slice(0, count).map((time) => new Date(Math.floor(time.getTime() / minuteMs) * minuteMs)) ?? computed
+      const reported = await timetable.nextTimes(schedule._id)
+      return (
+        reported?.slice(0, count).map((time) => new Date(Math.floor(time.getTime() / minuteMs) * minuteMs)) ?? computed
+      )
     } catch (error) {
       onError(error)
       return computed

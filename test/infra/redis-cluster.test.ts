@@ -128,7 +128,7 @@ describe('a Redis cluster with TLS and a password', () => {
     await reading.onSuperseded((runId) => superseded.push(runId))
     await reading.onForgotten((threadIds) => forgotten.push(...threadIds))
     const listen = (runId: string) =>
-      reading.subscribe(runId, { hear: () => heard.push(runId), lost: () => {}, back: () => {} })
+      reading.subscribe(runId, { receive: () => heard.push(runId), lost: () => {}, back: () => {} })
     const stops = await Promise.all(runIds.map(listen))
     for (const runId of runIds) {
       await writing.publish(runId, 1, [{ type: 'open' }])

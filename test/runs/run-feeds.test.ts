@@ -30,7 +30,7 @@ function feeds() {
     /** Published while the subscription is as `isHeard` says. */
     publish(id: string, entries: RunEntry[], { isHeard = true } = {}) {
       kept.push({ id, entries })
-      if (isHeard) subscribed?.hear({ id, entries })
+      if (isHeard) subscribed?.receive({ id, entries })
     },
     lose: () => subscribed?.lost(),
     mend: () => subscribed?.back(),

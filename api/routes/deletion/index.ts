@@ -82,7 +82,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions'>> = asy
         params.project_id,
         query.confirm,
       )
-      const told = result
+      const receipt = result
         ? toDeletion(result, 'project')
         : {
             deleted: false,
@@ -90,7 +90,7 @@ const recordRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions'>> = asy
           }
       return reply
         .code(result?.status === 'pending' ? 202 : 200)
-        .send({ project_id: projectId, requires_confirmation: result === undefined, ...counts, ...told })
+        .send({ project_id: projectId, requires_confirmation: result === undefined, ...counts, ...receipt })
     },
   )
 }

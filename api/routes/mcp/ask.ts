@@ -29,17 +29,17 @@ export async function answerOf(
   { reply, openStreams, onProgress }: AskOptions,
 ): Promise<CallToolResult> {
   let notifiedAt = -Infinity
-  let told = 0
-  const tell = ({ messages, terminal }: RunView) => {
+  let notifiedLength = 0
+  const notifyProgress = ({ messages, terminal }: RunView) => {
     const length = lengthOf(messages)
     const isWaiting = terminal?.type === 'interrupted'
-    if (length <= told || performance.now() - notifiedAt < progressEveryMs) return
+    if (length <= notifiedLength || performance.now() - notifiedAt < progressEveryMs) return
     notifiedAt = performance.now()
-    told = length
+    notifiedLength = length
     onProgress(length, isWaiting ? 'A call waits for the approval of its owner.' : happening(messages))
   }
   try {
-    return resultOf(run, await waitForEnd(feed, reply, openStreams, { onChange: tell }))
+    return resultOf(run, await waitForEnd(feed, reply, openStreams, { onChange: notifyProgress }))
   } catch (error) {
     const isRunsOwn = error instanceof AppError && feed.view.terminal?.type === 'error'
     if (!isRunsOwn) throw error

@@ -19,7 +19,7 @@ export async function* readContacts(content: Content): AsyncGenerator<Block> {
 }
 
 /** What is told of a person, by the property that says it. */
-const told: Record<string, [name: string, of: (value: string) => string]> = {
+const namedProperties: Record<string, [name: string, of: (value: string) => string]> = {
   NICKNAME: ['Nickname', (value) => partsOf(value, ',').join(', ')],
   ORG: ['Company', (value) => partsOf(value, ';').join(', ')],
   TITLE: ['Title', textOf],
@@ -54,7 +54,7 @@ function contactOf(lines: ContentLine[]): string {
   const labels = new Map(lines.filter(({ name: of }) => of === 'X-ABLABEL').map((line) => [line.group, labelOf(line)]))
   return rowOf([
     ['Contact', name],
-    ...Object.entries(told).flatMap(([property, [title, of]]) =>
+    ...Object.entries(namedProperties).flatMap(([property, [title, of]]) =>
       lines
         .filter((line) => line.name === property)
         .map((line): [string, string] => [titleOf(title, line, labels.get(line.group)), of(line.value)]),

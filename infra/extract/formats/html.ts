@@ -190,7 +190,7 @@ interface OpenTable {
   /** Which cells of the row are names. */
   names: boolean[]
   /** A row of several cells has told whether there is a header. */
-  isTold?: boolean
+  knowsHeader?: boolean
   /** The cell that is open. */
   spans: Omit<SpanningCell, 'text'>
 }
@@ -276,9 +276,9 @@ function createContent() {
     if (text.trim() !== '') table.row.push({ text: withRaised(text), ...table.spans })
     const [first, ...others] = table.names
     // Where only the first cell is a name, it is one of its row.
-    if (first === true && table.isTold !== true && others.length > 0 && new Set(others).size === 1)
+    if (first === true && table.knowsHeader !== true && others.length > 0 && new Set(others).size === 1)
       table.writer.knowHeader(others[0] === true)
-    table.isTold ||= others.length > 0
+    table.knowsHeader ||= others.length > 0
     table.names = []
     addAll(blocks, table.writer.spanningRow(table.row))
     table.row = undefined

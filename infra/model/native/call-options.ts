@@ -167,8 +167,8 @@ function thinkingBudget(
   kind: NativeKind,
 ): number | undefined {
   const effort = sampling.reasoning_effort
-  const isTold = /claude-(?:3-7-|(?:sonnet|opus|haiku)-4-(?:20\d{6}|[0-5](?!\d)))/.test(model)
-  if ((kind !== 'anthropic' && kind !== 'bedrock') || !isTold || maxTokens === undefined) return undefined
+  const takesThinkingBudget = /claude-(?:3-7-|(?:sonnet|opus|haiku)-4-(?:20\d{6}|[0-5](?!\d)))/.test(model)
+  if ((kind !== 'anthropic' && kind !== 'bedrock') || !takesThinkingBudget || maxTokens === undefined) return undefined
   if (effort === undefined || effort === 'none' || effort === 'minimal') return undefined
   const budget = Math.max(leastBudget, Math.floor(maxTokens * thinkingShares[effort]))
   // Too few tokens for a thought and an answer: it only answers.

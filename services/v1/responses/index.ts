@@ -228,8 +228,8 @@ export function createResponses(deps: ResponsesDeps) {
     if (allowed.length === 0 || conversation !== undefined) return []
     const isCopied = context.length > 0 || previousId === undefined
     const before = isCopied ? context : (await readContext((await findPrevious(caller, previousId, held)).run)).messages
-    const told = notifiedDecisions(foldMessages(before, given))
-    return allowed.flatMap(({ requestId, index }) => (told.has(given[index]?.data.id ?? '') ? [requestId] : []))
+    const notified = notifiedDecisions(foldMessages(before, given))
+    return allowed.flatMap(({ requestId, index }) => (notified.has(given[index]?.data.id ?? '') ? [requestId] : []))
   }
 
   /**
