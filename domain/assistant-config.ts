@@ -57,7 +57,7 @@ const assistantConfigDefaults = {
 } as const
 
 /** How an assistant's chat bubble and public page look and speak; what is absent is as they have it by themselves. */
-export const ChatLook = Type.Object(
+export const ChatAppearance = Type.Object(
   {
     title: Type.Optional(Type.String({ maxLength: 80, description: "Default of the page: the assistant's name." })),
     greeting: Type.Optional(Type.String({ maxLength: 300 })),
@@ -69,7 +69,7 @@ export const ChatLook = Type.Object(
   },
   { additionalProperties: false, description: 'How the chat bubble and the public page look and speak.' },
 )
-export type ChatLook = Static<typeof ChatLook>
+export type ChatAppearance = Static<typeof ChatAppearance>
 
 /** The part of `config` that the service reads. Other keys are stored unchanged and ignored. */
 export const AssistantConfig = Type.Object(
@@ -162,7 +162,7 @@ export const AssistantConfig = Type.Object(
           'Whether those who may change the assistant read the chats of public callers, and their feedback; shown to everybody who may read it.',
       }),
     ),
-    [`${prefix}chat_look`]: Type.Optional(ChatLook),
+    [`${prefix}chat_look`]: Type.Optional(ChatAppearance),
     [`${prefix}vector_stores`]: Type.Optional(
       Type.Array(Type.String({ maxLength: 128 }), {
         maxItems: maxVectorStores,
@@ -217,7 +217,7 @@ export interface AssistantSettings {
   starters: string[]
   publicPage: boolean
   keepsChats: boolean
-  chatLook: ChatLook
+  chatAppearance: ChatAppearance
   vectorStores: string[]
   codeFiles: string[]
   metadata: Metadata
@@ -250,7 +250,7 @@ export function readAssistantConfig(configJson: string): AssistantSettings {
     starters: known['type==agent/starters'] ?? [],
     publicPage: known['type==agent/public_page'] ?? defaults.publicPage,
     keepsChats: known['type==agent/keeps_chats'] ?? defaults.keepsChats,
-    chatLook: known['type==agent/chat_look'] ?? {},
+    chatAppearance: known['type==agent/chat_look'] ?? {},
     vectorStores: known['type==agent/vector_stores'] ?? [],
     codeFiles: known['type==agent/code_files'] ?? [],
     metadata: known['type==agent/metadata'] ?? {},

@@ -110,8 +110,8 @@ const longestPauseMs = 10 * 60_000
 
 /** Waits until the run in which another assistant answers is over, and stores its answer. */
 async function untilAnswered(run: CarriedRun, call: PlannedCall, askedRunId: string): Promise<void> {
-  for (let looks = 1; ; looks++) {
-    const pauseMs = backOffMs(looks, { firstMs: firstPollMs, longestMs: longestPauseMs })
+  for (let polls = 1; ; polls++) {
+    const pauseMs = backOffMs(polls, { firstMs: firstPollMs, longestMs: longestPauseMs })
     await condition(
       () => run.changedRuns?.includes(askedRunId) ?? false,
       Math.max(1, Math.min(pauseMs, remainingMs(run))),

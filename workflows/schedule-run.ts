@@ -110,12 +110,12 @@ export const scheduleMailWorkflow: WorkflowOf<typeof scheduleMailContract> = asy
 
 async function waitForEnd(due: DueRun, input: ScheduleRunInput): Promise<void> {
   setCurrentDetails('Waiting for the end of the run.')
-  for (let looks = 1; ; looks++) {
-    await sleep(backOffMs(looks, { firstMs: shortestPauseMs, factor: 1.5, longestMs: longestPauseMs }))
+  for (let polls = 1; ; polls++) {
+    await sleep(backOffMs(polls, { firstMs: shortestPauseMs, factor: 1.5, longestMs: longestPauseMs }))
     const { state } = await lookAtRun(due)
     if (state === 'ended') return
     // A person takes their time to decide: from now on it looks rarely.
-    if (state === 'waits') looks = Infinity
+    if (state === 'waits') polls = Infinity
     if (workflowInfo().continueAsNewSuggested)
       await continueAsNew<typeof scheduleRunWorkflow>({ ...input, dueAt: due.dueAt })
   }

@@ -3,7 +3,7 @@ import { durable, translateErrors } from '../durable.ts'
 
 export interface ScheduleActivityDeps {
   startDueRun(due: DueRun): Promise<StartOutcome>
-  look(due: DueRun): Promise<RunInspection>
+  inspect(due: DueRun): Promise<RunInspection>
   giveUp(due: DueRun): Promise<void>
   cancel(due: DueRun): Promise<void>
   finish(due: DueRun): Promise<{ mail: boolean }>
@@ -13,7 +13,7 @@ export interface ScheduleActivityDeps {
 /** The side effects of the workflow of a schedule's run. */
 export function createScheduleActivities({
   startDueRun,
-  look,
+  inspect,
   giveUp,
   cancel,
   finish,
@@ -21,7 +21,7 @@ export function createScheduleActivities({
 }: ScheduleActivityDeps) {
   return {
     startDueRun: durable(startDueRun),
-    lookAtRun: translateErrors(look),
+    lookAtRun: translateErrors(inspect),
     giveUpDueRun: durable(giveUp),
     cancelDueRun: durable(cancel),
     finishDueRun: durable(finish),

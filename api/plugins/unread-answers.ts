@@ -98,7 +98,7 @@ export function notedResponses(
     override write(chunk: unknown, encoding: BufferEncoding, callback?: Callback): boolean
     override write(...given: unknown[]): boolean {
       const takesMore: unknown = Reflect.apply(super.write, this, given)
-      this.#look()
+      this.#inspect()
       return takesMore === true
     }
 
@@ -107,11 +107,11 @@ export function notedResponses(
     override end(chunk: unknown, encoding: BufferEncoding, callback?: () => void): this
     override end(...given: unknown[]): this {
       Reflect.apply(super.end, this, given)
-      this.#look()
+      this.#inspect()
       return this
     }
 
-    #look(): void {
+    #inspect(): void {
       if (!answers.note(this.#answer) || this.#isWatched) return
       this.#isWatched = true
       this.on('drain', () => answers.forget(this.#answer))

@@ -41,7 +41,7 @@ export function followRun(
   let lastNotified: string | undefined
 
   /** Sends what is new if it is time for it. */
-  function look(): void {
+  function inspect(): void {
     if (isOver || isSending) return
     if (stream.isClosed) return end()
     if (stopped) return giveUp('closing')
@@ -54,7 +54,7 @@ export function followRun(
   function onTime(): void {
     timer = undefined
     nextAt = 0
-    look()
+    inspect()
   }
 
   function send(): void {
@@ -64,7 +64,7 @@ export function followRun(
       isSending = false
       if (state === 'over') return end()
       nextAt = state === 'sent' ? performance.now() + Math.max(mergeMs, (stream.sentBytes - before) / bytesPerMs) : 0
-      look()
+      inspect()
     }
     try {
       tellRetries()
@@ -108,16 +108,16 @@ export function followRun(
 
   const unlisten = feed.onChange(() => {
     changed = true
-    look()
+    inspect()
   })
-  stream.onProgress(look)
-  look()
+  stream.onProgress(inspect)
+  inspect()
 
   return {
     finished,
     stop() {
       stopped = true
-      look()
+      inspect()
     },
   }
 }

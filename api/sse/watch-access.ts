@@ -22,7 +22,7 @@ export function watchAccess(
   const token = bearerOf(request) ?? ''
   const { role: needed = 'viewer' } = request.routeOptions.config
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     try {
       const now = await sessions.open(token, { withProject: true })
       if (now.projectId === projectId && needed !== 'holder' && isEnough(now.role, needed)) return
@@ -34,7 +34,7 @@ export function watchAccess(
     stop()
   }
 
-  const timer = setInterval(() => void look(), everyMs)
+  const timer = setInterval(() => void check(), everyMs)
   return () => clearInterval(timer)
 }
 

@@ -126,7 +126,7 @@ export function createThinkingTags({ isOpen = false } = {}) {
   /** The text so far, while a stray end may still follow, and its last characters. */
   let said: string | undefined = ''
   let tail = ''
-  let looks = 0
+  let polls = 0
   let closing: string = '</think>'
   /** What ends the answer, if it stands in a tag of its own. */
   let ending: string | undefined
@@ -238,8 +238,8 @@ export function createThinkingTags({ isOpen = false } = {}) {
     },
     /** If the text so far has a stray end of thinking: what was thought before it, and the answer after it. */
     restart(): Restart | undefined {
-      if (!tail.includes('</think') || looks >= maxPolls) return undefined
-      looks += 1
+      if (!tail.includes('</think') || polls >= maxPolls) return undefined
+      polls += 1
       return restartAt(strayClosing)
     },
     /**

@@ -14,7 +14,9 @@ interface ModelOperationDeps {
   tryModel: ReturnType<typeof createTryModel>
 }
 
-type Looked = { serverId: string } | { kind?: ProviderKind | undefined; baseUrl: string; apiKey: string | undefined }
+type ModelServerChoice =
+  | { serverId: string }
+  | { kind?: ProviderKind | undefined; baseUrl: string; apiKey: string | undefined }
 
 const pollMs = 15_000
 
@@ -24,7 +26,7 @@ export function createModelOperation({ settings, servers, tryModel }: ModelOpera
     settings,
 
     /** The models that a server lists. */
-    async look(where: Looked): Promise<{ baseUrl: string; models: ServedModel[] }> {
+    async listServed(where: ModelServerChoice): Promise<{ baseUrl: string; models: ServedModel[] }> {
       const account =
         'serverId' in where
           ? await settings.accountOf(where.serverId)

@@ -40,7 +40,7 @@ export function createEndPurchases({ collections, provider }: EndPurchasesDeps) 
   }
 
   async function end(stripe: Stripe, purchase: PurchaseRecord): Promise<void> {
-    for (let looks = 1; looks <= pollsMax; looks++) {
+    for (let polls = 1; polls <= pollsMax; polls++) {
       const session = await unlessMissing(() => stripe.checkout.sessions.retrieve(purchase._id))
       if (session?.status === 'open' && !(await isTaken(() => stripe.checkout.sessions.expire(purchase._id)))) continue
       const subscription = session?.subscription ?? purchase.subscription_id

@@ -25,13 +25,13 @@ export function createPurchases({ collections, transaction, settings }: Purchase
    * no reason to store nothing: it may fail.
    */
   async function refresh(stripe: Stripe, purchase: PurchaseRecord): Promise<PurchaseRecord | null> {
-    const looked = await purchases.beginInspection(purchase)
-    if (looked === null) return null
-    const state = await readPurchaseState(stripe, looked)
-    if (state.status === 'active') await endSmaller(stripe, { ...looked, ...state })
+    const inspected = await purchases.beginInspection(purchase)
+    if (inspected === null) return null
+    const state = await readPurchaseState(stripe, inspected)
+    if (state.status === 'active') await endSmaller(stripe, { ...inspected, ...state })
     return transaction(async (session) => {
-      const changes = { ...state, stored_look: looked.looks, updated_at: new Date() }
-      const before = await purchases.storeInspection(looked, changes, session)
+      const changes = { ...state, stored_look: inspected.looks, updated_at: new Date() }
+      const before = await purchases.storeInspection(inspected, changes, session)
       if (before === null) return null
       if (before.status !== state.status || before.thread_max !== state.thread_max)
         await applyThreadMax(collections, { userId: before.user_id }, session)

@@ -55,14 +55,14 @@ export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date
 
 async function waitForEnds(workflows: StopRunsDeps['workflows'], threadIds: Set<string>): Promise<void> {
   const end = Date.now() + graceMs
-  for (let looks = 1; ; looks++) {
+  for (let polls = 1; ; polls++) {
     await someAtOnce(threadIds, async (threadId) => {
       const { status } = await workflows.state(threadContract, { threadId })
       if (status !== 'running') threadIds.delete(threadId)
     })
     if (threadIds.size === 0) return
     if (Date.now() >= end) break
-    await sleep(backOffMs(looks, pauses))
+    await sleep(backOffMs(polls, pauses))
   }
   await someAtOnce(threadIds, (threadId) =>
     workflows.terminate(threadContract, { threadId }, 'its thread is being deleted'),

@@ -23,7 +23,7 @@ type Kept = Pick<EvaluationRecord, 'questions' | 'runs'>
 type Expected = Omit<EvaluationQuestion, 'question_id'>
 
 /** How many passages of a question are looked at. */
-const looked = 10
+const inspectedRanks = 10
 const askedAtOnce = 4
 
 /** An owner's own questions with the file and page in which each is answered, and what the search finds for them. */
@@ -59,7 +59,7 @@ export function createEvaluation({ collections, transaction, passages, model }: 
       for (let start = 0; start < questions.length; start += askedAtOnce) {
         const part = questions.slice(start, start + askedAtOnce).map(async (expected) => ({
           question_id: expected.question_id,
-          place: placeOf(expected, await passages.search(assistant, expected.question, looked, signal)),
+          place: placeOf(expected, await passages.search(assistant, expected.question, inspectedRanks, signal)),
         }))
         for (const found of await Promise.all(part)) places.push(found)
       }

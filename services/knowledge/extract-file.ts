@@ -185,13 +185,13 @@ function watchFile(
 ): { signal: AbortSignal; stop(): void } {
   const unwanted = new AbortController()
   let isStopped = false
-  let timer = setTimeout(look, pollEveryMs)
+  let timer = setTimeout(poll, pollEveryMs)
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     // If the database does not answer, nothing is known about the file.
     const isWanted = await isThere().catch(() => true)
     if (isStopped) return
-    if (isWanted) timer = setTimeout(look, pollEveryMs)
+    if (isWanted) timer = setTimeout(poll, pollEveryMs)
     else unwanted.abort(new Error('The file is no longer wanted.'))
   }
 

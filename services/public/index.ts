@@ -1,4 +1,4 @@
-import type { ChatLook } from '../../domain/assistant-config.ts'
+import type { ChatAppearance } from '../../domain/assistant-config.ts'
 import { attachmentLimits } from '../../domain/content-parts.ts'
 import { AppError } from '../../domain/errors.ts'
 import { maxMessageBytes } from '../../domain/message-size.ts'
@@ -50,7 +50,7 @@ export interface PublicAssistant {
   name: string
   description: string
   starters: string[]
-  look: ChatLook
+  appearance: ChatAppearance
   keepsChats: boolean
   model: string
   temperature: number | undefined
@@ -78,13 +78,13 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
 
     about(assistant: AssistantRecord): PublicAssistant {
       const settings = assistantConfigs.settingsOf(assistant)
-      const { description, starters, chatLook: look, keepsChats, model, temperature } = settings
+      const { description, starters, chatAppearance: appearance, keepsChats, model, temperature } = settings
       return {
         id: assistant._id,
         name: assistant.name,
         description,
         starters,
-        look,
+        appearance,
         keepsChats,
         model: model ?? deps.models.current().defaultModel,
         temperature,

@@ -25,7 +25,7 @@ const cachedMs = 20_000
  * A workflow that waits asks again by itself, in case the process with its place died. The times are such that all
  * waiting workflows together ask about five times a second.
  */
-const looks = { eachMs: 200, leastMs: 5000, mostMs: 300_000 }
+const polling = { eachMs: 200, leastMs: 5000, mostMs: 300_000 }
 
 interface StepSlotsDeps {
   collections: Pick<Collections, 'runs'>
@@ -65,7 +65,7 @@ export function createStepSlots(deps: StepSlotsDeps, slots: number): StepSlots {
     async inSlot(key, signal, work) {
       const release = await acquire(key, signal)
       if (release === undefined) {
-        const checkAfterMs = Math.min(Math.max(line.length * looks.eachMs, looks.leastMs), looks.mostMs)
+        const checkAfterMs = Math.min(Math.max(line.length * polling.eachMs, polling.leastMs), polling.mostMs)
         return { next: 'queued', checkAfterMs }
       }
       try {

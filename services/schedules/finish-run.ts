@@ -39,7 +39,7 @@ export function createFinishRun({ collections, transaction, runs, sync, onError 
   const runOf = (scheduled: ScheduleRunRecord) => started.findListedInThread(keyOfRun(scheduled))
 
   return {
-    async look(due: DueRun): Promise<RunInspection> {
+    async inspect(due: DueRun): Promise<RunInspection> {
       const scheduled = await read(due)
       const run = scheduled && (await runOf(scheduled))
       if (!scheduled || !run || !isOpenRun(run)) return { state: 'ended' }

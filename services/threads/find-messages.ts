@@ -80,7 +80,7 @@ export function createFindMessages(deps: FindMessagesDeps) {
       return !isFull()
     }
 
-    for (let lookedAt = 0; lookedAt < maxInspected; lookedAt += inspectedAtOnce) {
+    for (let inspected = 0; inspected < maxInspected; inspected += inspectedAtOnce) {
       const entries = await log.listWithWord(caller.projectId, { word: key, before: place, most: inspectedAtOnce })
       const candidates = entries.filter(({ search }) => words.every((word) => search.words.includes(word)))
       for (let start = 0; start < candidates.length; start += readAtOnce) {

@@ -68,15 +68,15 @@ export function createRewriteQueries({ gateway, chat, runs }: RewriteQueriesDeps
 
 function answerOf(feed: RunFeed, signal: AbortSignal): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const look = () => {
+  const inspect = () => {
     if (feed.view.terminal?.type === 'end') resolve(textIn(feed.view))
     else if (feed.view.terminal !== undefined) reject(new Error('the run did not end with an answer'))
   }
   const give = () => reject(signal.reason)
-  const unlisten = feed.onChange(look)
+  const unlisten = feed.onChange(inspect)
   signal.addEventListener('abort', give, { once: true })
   if (signal.aborted) give()
-  look()
+  inspect()
   return promise.finally(() => {
     unlisten()
     signal.removeEventListener('abort', give)

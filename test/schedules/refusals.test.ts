@@ -55,13 +55,13 @@ it('do not include a run that waits for longer than the period: it fails, and sa
   const waits = () => runs.exists({ _id: runId, status: 'interrupted' })
   await eventually('the run waits', async () => (await waits()) !== null)
   const due = { scheduleId: id, dueAt: new Date().toISOString(), triggeredRunId: runId }
-  const { look, finish } = activities().activities
-  expect(await look(due)).toEqual({ state: 'waits' })
+  const { inspect, finish } = activities().activities
+  expect(await inspect(due)).toEqual({ state: 'waits' })
   await runs.updateOne(
     { _id: runId, thread_id: threadId },
     { $set: { waiting_since: new Date(Date.now() - 2 * hourMs) } },
   )
-  expect(await look(due)).toEqual({ state: 'ended' })
+  expect(await inspect(due)).toEqual({ state: 'ended' })
   expect(await finish(due)).toEqual({ mail: false })
   const error = { status_code: 504, type: 'expired', message: expect.stringContaining('for longer than the period') }
   expect(await runsOf(id)).toMatchObject([{ status: 'error', error }])

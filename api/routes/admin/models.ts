@@ -106,7 +106,9 @@ export const adminModelRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'adminis
     async ({ body: { server_id: serverId, kind, base_url: baseUrl, api_key: apiKey } }) => {
       if ((serverId === undefined) === (baseUrl === undefined))
         throw invalidInput(['body', 'base_url'], 'give either server_id or base_url')
-      const found = await models.look(serverId === undefined ? { kind, baseUrl: baseUrl ?? '', apiKey } : { serverId })
+      const found = await models.listServed(
+        serverId === undefined ? { kind, baseUrl: baseUrl ?? '', apiKey } : { serverId },
+      )
       return {
         base_url: found.baseUrl,
         models: found.models.map(({ id, contextTokens }) => ({

@@ -48,11 +48,11 @@ export const publicPageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { p
 }
 
 function pageOf(
-  { id, name, description, starters, look, keepsChats }: PublicAssistant,
+  { id, name, description, starters, appearance, keepsChats }: PublicAssistant,
   settings: Deps['settings'],
 ): string {
-  const title = look.title || name
-  const summary = cutText(description || look.greeting || '', maxShownCharacters).toWellFormed()
+  const title = appearance.title || name
+  const summary = cutText(description || appearance.greeting || '', maxShownCharacters).toWellFormed()
   const product = settings.productName ?? defaultProductName
   const shared = {
     'og:type': 'website',
@@ -66,18 +66,18 @@ function pageOf(
     layout: 'page',
     face: name,
     title,
-    greeting: look.greeting,
+    greeting: appearance.greeting,
     description: cutText(description, maxShownCharacters).toWellFormed(),
-    color: look.color ?? settings.productColor,
-    theme: look.theme,
-    language: look.language,
+    color: appearance.color ?? settings.productColor,
+    theme: appearance.theme,
+    language: appearance.language,
     kept: keepsChats ? 'true' : undefined,
     starters: starters.map((starter) => starter.replaceAll('|', '/')).join('|'),
   }
   const metas = Object.entries(shared).map(([property, content]) => `<meta${attributesOf({ property, content })} />`)
   const data = Object.fromEntries(Object.entries(attributes).map(([key, value]) => [`data-${key}`, value]))
   return `<!doctype html>
-<html${attributesOf({ lang: look.language })}>
+<html${attributesOf({ lang: appearance.language })}>
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />

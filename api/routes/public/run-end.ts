@@ -38,14 +38,14 @@ export async function waitForEnd(
   } = {},
 ): Promise<RunView> {
   const settled = Promise.withResolvers<RunView>()
-  const look = () => {
+  const inspect = () => {
     const end = endOf(feed.view, shownError)
     if (end?.type === 'error' && !isAnswer(end.error)) settled.reject(refusalOf(end.error))
     else if (end !== undefined) settled.resolve(feed.view)
     else onChange?.(feed.view)
   }
   const leave = () => settled.reject(new AppError('cancelled', 'The client went away.'))
-  const unlisten = feed.onChange(look)
+  const unlisten = feed.onChange(inspect)
   reply.raw.once('close', leave)
   openStreams.track(
     settled.promise.then(
@@ -54,7 +54,7 @@ export async function waitForEnd(
     ),
     () => settled.reject(new AppError('unavailable', 'The service is shutting down. Try again.')),
   )
-  look()
+  inspect()
   if (reply.raw.destroyed) leave()
   try {
     return await settled.promise

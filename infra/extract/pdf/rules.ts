@@ -28,17 +28,17 @@ export function rulesOf(pdfium: Pdfium, page: number): Rules {
   const { native, at, float } = pdfium
   const rules: Rules = { horizontal: [], vertical: [], pictures: [] }
   let points = 0
-  let looked = 0
+  let inspected = 0
 
   function look(object: number, place: Matrix): void {
-    if (++looked > maxObjects || points > maxPoints) return
+    if (++inspected > maxObjects || points > maxPoints) return
     const type = native('FPDFPageObj_GetType')(object)
     if (type === pathType) inspectPath(object, within(matrixOf(object), place))
     else if (type === imageType) inspectPicture(object, place)
     else if (type === formType) {
       const inner = within(matrixOf(object), place)
       const count = native('FPDFFormObj_CountObjects')(object)
-      for (let index = 0; index < count && looked <= maxObjects; index++)
+      for (let index = 0; index < count && inspected <= maxObjects; index++)
         look(native('FPDFFormObj_GetObject')(object, index), inner)
     }
   }
@@ -80,7 +80,7 @@ export function rulesOf(pdfium: Pdfium, page: number): Rules {
   }
 
   const count = native('FPDFPage_CountObjects')(page)
-  for (let index = 0; index < count && looked <= maxObjects; index++)
+  for (let index = 0; index < count && inspected <= maxObjects; index++)
     look(native('FPDFPage_GetObject')(page, index), [1, 0, 0, 1, 0, 0])
   return rules
 }
