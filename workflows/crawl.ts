@@ -30,7 +30,7 @@ export const crawlWorkflow: WorkflowOf<typeof crawlContract> = async (input) => 
   const goOn = (): Promise<CrawlResult> =>
     continueAsNew<typeof crawlWorkflow>({ sourceId, progress: { crawlId, batch } } satisfies CrawlInput)
   if (input.progress === undefined && !(await beginCrawl({ sourceId, crawlId }))) return 'gone'
-  let settling = 0
+  let checks = 0
   for (let pauses = 0; ;) {
     const result = await crawlPages({ sourceId, crawlId, batch })
     if (result === 'gone') return 'gone'
@@ -45,8 +45,8 @@ export const crawlWorkflow: WorkflowOf<typeof crawlContract> = async (input) => 
       if (isOver && embedding === 0) break
       if (embedding > 0 && (isOver || result === 'full')) {
         setCurrentDetails(`${embedding} pages are being embedded`)
-        await sleep(backOffMs(++settling, { firstMs: 250, factor: 1.5, longestMs: longestSettlingMs }))
-      } else settling = 0
+        await sleep(backOffMs(++checks, { firstMs: 250, factor: 1.5, longestMs: longestCheckPauseMs }))
+      } else checks = 0
     }
     if (workflowInfo().continueAsNewSuggested) return goOn()
   }
@@ -54,7 +54,7 @@ export const crawlWorkflow: WorkflowOf<typeof crawlContract> = async (input) => 
 }
 
 const longestPauseMs = 30_000
-const longestSettlingMs = 10_000
+const longestCheckPauseMs = 10_000
 
 /** Removes a source; repeats until nothing of it is left. */
 export const sourceDeletionWorkflow: WorkflowOf<typeof sourceDeletionContract> = async (input) => {

@@ -93,7 +93,7 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) =
     for (let next = queue.next(); next !== undefined; next = queue.next()) {
       const { runId, maxDurationMs, askedBy } = next.run
       if (next.isCancelled) {
-        noteEnd(runId, await settle({ runId, step: 0, outcome: 'cancelled', neverBegan: true }))
+        noteEnd(runId, await finalize({ runId, step: 0, outcome: 'cancelled', neverBegan: true }))
         await notifyParentRun(next.run)
       } else await execute(begin({ runId, step: 0, ...newTimeLimit(maxDurationMs), ...(askedBy && { askedBy }) }))
       if (!queue.isEmpty && !queue.isClosed && shouldContinueAsNew()) await goOnAsNew()
@@ -167,7 +167,7 @@ async function executeRun({ run, scope }: CurrentRun, showStatus: ShowStatus): P
       }
     })
   } catch (error) {
-    return settle({ runId, step: run.step, ...outcomeOf(error, run) })
+    return finalize({ runId, step: run.step, ...outcomeOf(error, run) })
   }
 }
 
@@ -220,7 +220,7 @@ async function waitUntilResumed(run: CarriedRun, undecided: Undecided): Promise<
       const isOver = () => isResumed() || shouldContinueAsNew()
       if (expiresAtMs === undefined) await condition(isOver)
       else if (!(await condition(isOver, Math.max(1, expiresAtMs - Date.now())))) {
-        const status = await settle({ runId, step, outcome: 'error', error: expiredError, ifInterrupted: true })
+        const status = await finalize({ runId, step, outcome: 'error', error: expiredError, ifInterrupted: true })
         if (status !== 'running' && status !== 'interrupted') return status
         // The client has answered: people have not yet, or the signal that resumes the run is on its way.
         delete undecided.expiresAtMs
@@ -237,7 +237,7 @@ async function waitUntilResumed(run: CarriedRun, undecided: Undecided): Promise<
  * Ends a run that did not end by itself. If it cannot be ended, the sweep of open runs ends it later, and the
  * thread continues.
  */
-async function settle(input: FinalizeInput): Promise<RunStatus> {
+async function finalize(input: FinalizeInput): Promise<RunStatus> {
   try {
     const { status } = await CancellationScope.nonCancellable(() => settleRun(input))
     return status

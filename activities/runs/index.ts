@@ -20,7 +20,7 @@ import { type Steps, AnswerNotStoredError, RunLimitError, SupersededError } from
 import type { ToolCalls } from '../../services/runs/tool-calls.ts'
 import { durable } from '../durable.ts'
 
-export type RunSteps = Pick<Steps, 'execute' | 'clientTurn' | 'settle'> & ToolCalls
+export type RunSteps = Pick<Steps, 'execute' | 'clientTurn' | 'finalize'> & ToolCalls
 
 /** What happens after runs. */
 export interface SuggestionDeps {
@@ -35,7 +35,7 @@ export function createRunActivities(steps: RunSteps, { suggest }: SuggestionDeps
     ),
     clientTurn: step((input: OnThread<StepInput>): Promise<ClientTurnResult> => steps.clientTurn(input)),
     settleRun: step((input: OnThread<FinalizeInput>): Promise<FinalizeResult> =>
-      steps.settle(input, { endAnyway: activityInfo().attempt >= endAnywayFrom }),
+      steps.finalize(input, { endAnyway: activityInfo().attempt >= endAnywayFrom }),
     ),
     finishCall: step((input: OnThread<ToolInput>): Promise<AnswerResult> => steps.finishCall(input)),
     suggest: durable(

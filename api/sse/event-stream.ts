@@ -137,8 +137,8 @@ export function installOpenStreams(app: FastifyInstance, settings: Settings): Op
   })
   return {
     track(stream, stop) {
-      const settled = stream.catch(() => undefined).finally(() => open.delete(settled))
-      open.set(settled, stop)
+      const finished = stream.catch(() => undefined).finally(() => open.delete(finished))
+      open.set(finished, stop)
       // Its request was under way when the shutdown began.
       if (isOver) stop()
     },

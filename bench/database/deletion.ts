@@ -86,7 +86,7 @@ async function plant(context: BenchContext, assistantId: string, fileId: string)
       })
       await vectors.upsert(assistantId, records, { areNew: true })
     }
-    await vectors.settle(assistantId, fileId)
+    await vectors.finalize(assistantId, fileId)
   } finally {
     await vectors.close()
     await client.close()

@@ -36,7 +36,7 @@ export async function measureRecall(): Promise<Recall> {
       return { id, fileId: 'f', position, text, vector: embedByHashing(text, dimensions) }
     })
     await store.upsert('recall', records)
-    await store.settle('recall', 'f')
+    await store.finalize('recall', 'f')
     const questions = await readQuestions()
     let first = 0
     let firstFive = 0

@@ -25,7 +25,7 @@ export async function benchSearch(context: BenchContext): Promise<void> {
       await store.upsert('bench', records)
     }
     const stored = performance.now() - startedAt
-    await store.settle('bench', 'f')
+    await store.finalize('bench', 'f')
     const settled = performance.now() - startedAt - stored
     const times: number[] = []
     let right = 0

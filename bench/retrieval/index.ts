@@ -110,7 +110,7 @@ async function findByProduct({ documents, questions }: RetrievalSet, vectors: nu
         return { id: `${id}:${position}`, fileId: id, position, text: searchedText({ name }, chunk), vector }
       })
       await store.upsert('set', records, { areNew: true })
-      await store.settle('set', id, records.length)
+      await store.finalize('set', id, records.length)
     }
   } finally {
     await store.close()

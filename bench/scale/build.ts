@@ -36,7 +36,7 @@ for (let start = 0; start < vectors; start += batch) {
   const stored = start + records.length
   if (stored % fileChunks !== 0 && stored < vectors) continue
   const file = records.at(-1)?.fileId ?? ''
-  const seconds = await secondsOf(() => store.settle(largeSpace, file, stored % fileChunks || fileChunks))
+  const seconds = await secondsOf(() => store.finalize(largeSpace, file, stored % fileChunks || fileChunks))
   spent.settling += seconds
   spent.longestSettling = Math.max(spent.longestSettling, seconds)
   if (stored % 100_000 === 0) console.error(`${stored} stored: ${JSON.stringify(spent)}`)
@@ -46,7 +46,7 @@ for (let index = 0; index < assistants; index++) {
   const records = collection.records(vectors + index * each, each, each)
   spent.small += await secondsOf(async () => {
     await store.upsert(smallSpace(index), records, { areNew: true })
-    await store.settle(smallSpace(index), records[0]?.fileId ?? '', each)
+    await store.finalize(smallSpace(index), records[0]?.fileId ?? '', each)
   })
 }
 await store.close()

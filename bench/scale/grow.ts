@@ -18,10 +18,10 @@ for (let file = 0; file < grownFiles; file++) {
     const rows = made.slice(start, start + batch)
     const records = rows.map((record) => ({ ...record, id: `${fileId}:${record.id}`, fileId }))
     await store.upsert(largeSpace, records, { areNew: true })
-    if ((start + batch) % settleEvery === 0) await store.settle(largeSpace, fileId)
+    if ((start + batch) % settleEvery === 0) await store.finalize(largeSpace, fileId)
     if (file + start === 0) process.send?.('growing')
   }
-  await store.settle(largeSpace, fileId, fileChunks)
+  await store.finalize(largeSpace, fileId, fileChunks)
 }
 await store.close()
 process.exit(0)

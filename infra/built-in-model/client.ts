@@ -71,7 +71,7 @@ function createConnection(socket: Socket) {
   const open = new Map<number, PromiseWithResolvers<Vectors>>()
   let lastId = 0
 
-  function settle(answered: Answered): void {
+  function complete(answered: Answered): void {
     const asked = open.get(answered.id)
     open.delete(answered.id)
     if (open.size === 0) socket.unref()
@@ -87,7 +87,7 @@ function createConnection(socket: Socket) {
       for await (const line of linesOf(socket, { maxCharacters: maxLineCharacters })) {
         const answered = readAnswered(line)
         if (answered === undefined) break
-        settle(answered)
+        complete(answered)
       }
     } catch {
       // The process is gone.

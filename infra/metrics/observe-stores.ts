@@ -63,7 +63,7 @@ export function observeVectors(vectors: VectorStore, { vectorSeconds }: Pick<Met
     spacesOf: (...args) => seen('spaces_of', () => vectors.spacesOf(...args)),
     listSpaces: () => seen('list_spaces', () => vectors.listSpaces()),
     listFiles: (...args) => seen('list_files', () => vectors.listFiles(...args)),
-    settle: (...args) => seen('settle', () => vectors.settle(...args)),
+    finalize: (...args) => seen('settle', () => vectors.finalize(...args)),
     close: () => vectors.close(),
   }
 }

@@ -65,9 +65,9 @@ const pingLimitMs = 1000
 /** Fails if no primary answers. If only some do, it returns a text that says how many. */
 async function pingAll(primaries: RedisClient[]): Promise<string | undefined> {
   const answers = primaries.map(async (client) => within(pingLimitMs, client.ping()))
-  const settled = await Promise.allSettled(answers)
-  const failed = settled.find((one) => one.status === 'rejected')
-  const count = settled.filter((one) => one.status === 'fulfilled' && one.value !== undefined).length
+  const results = await Promise.allSettled(answers)
+  const failed = results.find((one) => one.status === 'rejected')
+  const count = results.filter((one) => one.status === 'fulfilled' && one.value !== undefined).length
   if (count === 0) throw new Error(failed === undefined ? 'no answer in time' : reasonOf(failed.reason))
   return count < primaries.length ? `${count} of ${primaries.length} primaries answer` : undefined
 }

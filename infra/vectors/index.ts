@@ -68,7 +68,7 @@ function loadedWhenUsed(
     spacesOf: async (...args) => (await store()).spacesOf(...args),
     listSpaces: async () => (await store()).listSpaces(),
     listFiles: async (...args) => (await store()).listFiles(...args),
-    settle: async (...args) => (await store()).settle(...args),
+    finalize: async (...args) => (await store()).finalize(...args),
     close: async () => (await loading)?.close(),
   }
 }

@@ -31,7 +31,7 @@ export function createLanceStore(uri: string, bucket?: LanceBucket): VectorStore
     ping: tables.ping,
     upsert: (space, records, options) => upsert(tables, space, records, options),
     search: (space, query) => search(tables, space, query),
-    settle: indexes.settle,
+    finalize: indexes.finalize,
     async count(space, fileId) {
       const counted = await tables.use(space, (table) =>
         answered(table.countRows(fileId === undefined ? undefined : ofFile(fileId))),
@@ -75,7 +75,7 @@ type LanceTables = ReturnType<typeof createLanceTables>
 
 /**
  * Replaces by deletion and addition: both were safe between two processes, `mergeInsert` was not. Two writers of
- * the same chunk at the same moment leave it twice; searches count it once and `settle` removes the duplicate.
+ * the same chunk at the same moment leave it twice; searches count it once and `finalize` removes the duplicate.
  */
 async function upsert(
   tables: LanceTables,
@@ -162,7 +162,7 @@ function createIndexUpkeep(place: LanceLocation, tables: LanceTables) {
   }
 
   return {
-    async settle(space: string, fileId: string, expected?: number): Promise<void> {
+    async finalize(space: string, fileId: string, expected?: number): Promise<void> {
       await tables.use(space, async (table) => {
         if (expected !== undefined && (await answered(table.countRows(ofFile(fileId)))) > expected) {
           await removeDoubles(table, fileId)
@@ -222,7 +222,7 @@ async function byWords(table: Table, { text, fileIds }: VectorQuery, limit: numb
     const rows: unknown[] = await query.select(['id', 'file_id', '_score']).limit(limit).toArray()
     return rows.map((row) => ({ ...identityOf(row), score: numberOf(row, '_score') }))
   } catch (error) {
-    // The process that created the table ended before it created the index; `settle` creates it.
+    // The process that created the table ended before it created the index; `finalize` creates it.
     if (error instanceof Error && /index/i.test(error.message)) return []
     throw unavailable(error)
   }

@@ -116,7 +116,7 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
     },
 
     // Pinecone keeps its own indexes, and ids are unique.
-    settle: async () => undefined,
+    finalize: async () => undefined,
     close: async () => undefined,
   }
 }

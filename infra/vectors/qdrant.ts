@@ -103,7 +103,7 @@ export function createQdrantStore(options: QdrantOptions): VectorStore {
     listSpaces: () => values('assistant_id'),
     listFiles: (space) => values('file_id', inSpace(space)),
     // Qdrant keeps its own indexes, and ids are unique.
-    settle: async () => undefined,
+    finalize: async () => undefined,
     // The client's idle connections do not keep the process alive.
     close: async () => undefined,
   }

@@ -80,7 +80,7 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
     },
 
     giveBack,
-    settle,
+    recordCost,
     finalizeStored,
     addLate: (run: Late, usages: ModelUsage[]) => addLate(deps, run, usages),
 
@@ -114,18 +114,18 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
    * stored. Safe to repeat. Does nothing for an open run. A run counts on the day on which it began: if this day is
    * over, its cost is not counted any more.
    */
-  async function settle(run: EndedRun, usages = usagesOf(run)): Promise<void> {
+  async function recordCost(run: EndedRun, usages = usagesOf(run)): Promise<void> {
     if (run.budgets === undefined || isOpenRun(run)) return
     if (usages.length === 0 && wasUnused(run)) return giveBack(run)
-    await store.settle(run.budgets, run._id, costOfUsages(models.current().prices, usages))
+    await store.recordCost(run.budgets, run._id, costOfUsages(models.current().prices, usages))
   }
 
-  /** As `settle`, with what is stored of the run and its steps. */
+  /** As `recordCost`, with what is stored of the run and its steps. */
   async function finalizeStored({ _id, thread_id, budgets: ids }: Counted & RunKey): Promise<void> {
     const run = ids && (await runStore(deps.collections).findInThread({ _id, thread_id }))
     if (!run) return
     const usages = run.usage === undefined ? await usageByModel(deps.collections, run) : undefined
-    await settle({ ...run, budgets: ids }, usages)
+    await recordCost({ ...run, budgets: ids }, usages)
   }
 
   /** Adds to a budget, if there is one of this id, what was done today beside the answers of models. */

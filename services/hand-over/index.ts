@@ -26,7 +26,7 @@ export interface HandOverDeps extends ProjectMovesDeps {
  * A request that was admitted before may still make something in the name of the former holder: what names him is moved
  * again until this time.
  */
-const settledAfterMs = 2 * 60_000
+const finishedAfterMs = 2 * 60_000
 const nameLength = 100
 const namesTried = 20
 
@@ -162,7 +162,7 @@ export function createHandOver(deps: HandOverDeps) {
       for (const project of await moves.unfinished()) {
         const { moving } = project
         await move(project, false)
-        if (moving !== undefined && moving.at.getTime() < now - settledAfterMs)
+        if (moving !== undefined && moving.at.getTime() < now - finishedAfterMs)
           await moves.finished(project._id, moving.from)
       }
     },

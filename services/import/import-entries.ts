@@ -14,7 +14,7 @@ import { threadMaxBytes } from '../threads/log.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type Import, importedThread } from './import.ts'
 import { withNewItems } from './item-ids.ts'
-import { settle } from './report.ts'
+import { recordOutcome } from './report.ts'
 
 export interface ImportEntriesDeps {
   collections: Pick<Collections, 'threads' | 'checkpoints'>
@@ -48,7 +48,7 @@ export function createEntryImport(
     async take(first: Entry): Promise<void> {
       for (let entry: Entry | undefined = first; entry !== undefined; entry = nextHeld(entry)) {
         const current = entry
-        await settle(report, 'messages', keyOf(current), () => store(current))
+        await recordOutcome(report, 'messages', keyOf(current), () => store(current))
       }
     },
 

@@ -19,7 +19,7 @@ import { fileStore, projectFileStore } from '../stores/files.ts'
 import { threadStore } from '../stores/threads.ts'
 import { vectorStoreStore } from '../stores/vector-stores.ts'
 import { type Import, importedThread } from './import.ts'
-import { settle } from './report.ts'
+import { recordOutcome } from './report.ts'
 
 export interface ImportFilesDeps {
   collections: Pick<Collections, 'assistants' | 'files'>
@@ -93,7 +93,7 @@ export function createAttachmentImport(
   const attachments = attachmentStore(collections)
 
   return (archived: ArchivedAttachment, content: AsyncIterable<Buffer>): Promise<void> =>
-    settle(report, 'attachments', archived.attachment_id, async () => {
+    recordOutcome(report, 'attachments', archived.attachment_id, async () => {
       const thread = await importedThread(collections, userId, idOf('thread', archived.thread_id ?? ''))
       const id = idOf('attachment', archived.attachment_id)
       if (await attachments.hasOwned(userId, id)) return 'existing'
@@ -140,7 +140,7 @@ export function createVectorStoreImport(
 
   return {
     vectorStore: (archived: ReadRecords['vector_stores']) =>
-      settle(report, 'vector_stores', archived.vector_store_id, async () => {
+      recordOutcome(report, 'vector_stores', archived.vector_store_id, async () => {
         const id = idOf('assistant', archived.vector_store_id)
         if (await assistants.hasOwned(userId, id)) return 'existing'
         const caller = { userId, projectId: idOf('project', archived.project_id) }
@@ -151,7 +151,7 @@ export function createVectorStoreImport(
       }),
 
     entry: (archived: ReadRecords['vector_store_files']) =>
-      settle(report, 'vector_store_files', `${archived.vector_store_id}/${archived.file_id}`, async () => {
+      recordOutcome(report, 'vector_store_files', `${archived.vector_store_id}/${archived.file_id}`, async () => {
         const storeId = idOf('assistant', archived.vector_store_id)
         const fileId = idOf('file', archived.file_id)
         const store = await vectorStoreStore(collections).findOfUser(userId, storeId)

@@ -23,7 +23,7 @@ import { normalisedTags } from '../threads/write-threads.ts'
 import { type ImportV1Deps, createV1Import, takesNoPlace } from './import-v1.ts'
 import { type Import, importedThread } from './import.ts'
 import { withNewItems } from './item-ids.ts'
-import { settle } from './report.ts'
+import { recordOutcome } from './report.ts'
 
 export interface ImportRecordsDeps extends ImportV1Deps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'threads' | 'runs'>
@@ -65,7 +65,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
 
   return {
     project: ({ project_id: oldId, name, description, created_at }: ReadRecords['projects']) =>
-      settle(report, 'projects', oldId, async () => {
+      recordOutcome(report, 'projects', oldId, async () => {
         const id = idOf('project', oldId)
         const isNew = !(await projects.hasOwned(userId, id))
         if (isNew) await underFreeName(name, (free) => createProject(userId, { name: free, description }, id))
@@ -75,7 +75,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
       }),
 
     assistant: (archived: ReadRecords['assistants']) =>
-      settle(report, 'assistants', archived.assistant_id, async () => {
+      recordOutcome(report, 'assistants', archived.assistant_id, async () => {
         const id = idOf('assistant', archived.assistant_id)
         const config = withNewIds(
           Object.fromEntries(Object.entries(archived.config).filter(([key]) => key !== accessModeKey)),
@@ -93,7 +93,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
       }),
 
     thread: (archived: ReadRecords['threads']) =>
-      settle(report, 'threads', archived.thread_id, async () => {
+      recordOutcome(report, 'threads', archived.thread_id, async () => {
         const id = idOf('thread', archived.thread_id)
         if (await threads.hasOwned(userId, id)) return 'existing'
         // A thread may name an assistant of another user, which the archive does not contain.
@@ -129,7 +129,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
       }),
 
     run: (archived: ReadRecords['runs']) =>
-      settle(report, 'runs', archived.run_id, async () => {
+      recordOutcome(report, 'runs', archived.run_id, async () => {
         const id = idOf('run', archived.run_id)
         const thread = await importedThread(collections, userId, idOf('thread', archived.thread_id))
         if (await runs.hasOwnedInThread(userId, { _id: id, thread_id: thread._id })) return 'existing'

@@ -10,7 +10,7 @@ import { runStore } from '../stores/runs.ts'
 import { threadStore } from '../stores/threads.ts'
 import { toolCallStore } from '../stores/tool-calls.ts'
 import type { Import } from './import.ts'
-import { settle } from './report.ts'
+import { recordOutcome } from './report.ts'
 
 export interface ImportRunPartsDeps {
   collections: Pick<Collections, 'threads' | 'runs' | 'toolCalls' | 'feedback'>
@@ -30,7 +30,7 @@ export function createRunPartsImport({ collections }: ImportRunPartsDeps, { user
   return {
     toolCall: (archived: ReadRecords['tool_calls']) => {
       const { run_id: oldRun, step, index } = archived
-      return settle(report, 'tool_calls', toolCallKey(oldRun, step, index), async () => {
+      return recordOutcome(report, 'tool_calls', toolCallKey(oldRun, step, index), async () => {
         const run = await ownRun(oldRun)
         const id = toolCallKey(run._id, step, index)
         if ((await toolCalls.findInThread(run.thread_id, { run_id: run._id, step, index })) !== null) return 'existing'
@@ -62,7 +62,7 @@ export function createRunPartsImport({ collections }: ImportRunPartsDeps, { user
     },
 
     feedback: (archived: ReadRecords['feedback']) =>
-      settle(report, 'feedback', archived.feedback_id, async () => {
+      recordOutcome(report, 'feedback', archived.feedback_id, async () => {
         const run = await ownRun(archived.run_id)
         const id = idOf('feedback', archived.feedback_id)
         if ((await feedback.findOwned(userId, id)) !== null) return 'existing'

@@ -22,7 +22,7 @@ import { type ImportRecordsDeps, createRecordImport } from './import-records.ts'
 import { type ImportRunPartsDeps, createRunPartsImport } from './import-run-parts.ts'
 import type { Import } from './import.ts'
 import type { ReadArchive } from './read-archive.ts'
-import { type ImportReport, createReport, settle } from './report.ts'
+import { type ImportReport, createReport, recordOutcome } from './report.ts'
 
 type ImportsDeps = ImportRecordsDeps &
   ImportAttachmentsDeps &
@@ -119,19 +119,31 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
         case 'feedback':
           return parts.feedback(item.record)
         case 'schedules':
-          return settle(report, item.kind, item.id, () => deps.restores.schedules(userId, item.record, target.idOf))
+          return recordOutcome(report, item.kind, item.id, () =>
+            deps.restores.schedules(userId, item.record, target.idOf),
+          )
         case 'sources':
-          return settle(report, item.kind, item.id, () => deps.restores.sources(userId, item.record, target.idOf))
+          return recordOutcome(report, item.kind, item.id, () =>
+            deps.restores.sources(userId, item.record, target.idOf),
+          )
         case 'evaluations':
           return importEvaluation(item.record)
         case 'prompts':
-          return settle(report, item.kind, item.id, () => deps.restores.prompts(userId, item.record, target.idOf))
+          return recordOutcome(report, item.kind, item.id, () =>
+            deps.restores.prompts(userId, item.record, target.idOf),
+          )
         case 'memories':
-          return settle(report, item.kind, item.id, () => deps.restores.memories(userId, item.record, target.idOf))
+          return recordOutcome(report, item.kind, item.id, () =>
+            deps.restores.memories(userId, item.record, target.idOf),
+          )
         case 'folders':
-          return settle(report, item.kind, item.id, () => deps.restores.folders(userId, item.record, target.idOf))
+          return recordOutcome(report, item.kind, item.id, () =>
+            deps.restores.folders(userId, item.record, target.idOf),
+          )
         case 'documents':
-          return settle(report, item.kind, item.id, () => deps.restores.documents(userId, item.record, target.idOf))
+          return recordOutcome(report, item.kind, item.id, () =>
+            deps.restores.documents(userId, item.record, target.idOf),
+          )
       }
     }
   }
@@ -145,7 +157,7 @@ interface ImportEvaluationsDeps {
 function createEvaluationImport({ collections }: ImportEvaluationsDeps, { userId, idOf, report }: Import) {
   const evaluations = evaluationStore(collections)
   return (archived: ReadRecords['evaluations']) =>
-    settle(report, 'evaluations', archived.assistant_id, async () => {
+    recordOutcome(report, 'evaluations', archived.assistant_id, async () => {
       const id = idOf('assistant', archived.assistant_id)
       const assistant = await assistantStore(collections).findOwned(userId, id)
       if (assistant === null || assistant.deleting) throw refused('its assistant was not imported')

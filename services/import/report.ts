@@ -80,7 +80,7 @@ export function createReport() {
  * Counts what `store` did, unless it will be settled later (`held`). A refusal by a rule of the service is reported;
  * other errors are thrown.
  */
-export async function settle(
+export async function recordOutcome(
   report: ReportWriter,
   kind: ReportedKind,
   oldId: string,

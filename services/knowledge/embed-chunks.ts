@@ -9,7 +9,7 @@ import type { VectorStore } from './vector-store.ts'
 
 interface EmbedChunksDeps {
   collections: Pick<KnowledgeCollections, 'chunks'>
-  vectors: Pick<VectorStore, 'upsert' | 'settle'>
+  vectors: Pick<VectorStore, 'upsert' | 'finalize'>
   embedder: Embedder
 }
 
@@ -25,7 +25,7 @@ export const uncountedVectors = embeddingBatch * embeddingsAtOnce
  * How often written rows are compacted, which keeps further writes small: without it the memory of a large
  * ingestion grew. So many vectors of 1,536 numbers outside of an index cost a search 10 ms.
  */
-const settleEveryChunks = 4096
+const finalizeEveryChunks = 4096
 /** A worker that is killed has counted all but so many. */
 const countEveryTokens = 1_000_000
 
@@ -157,8 +157,8 @@ async function storeBatches(
   await deps.vectors.upsert(space, records, { areNew: (records[0]?.position ?? 0) >= untouched })
   const embedded = (records.at(-1)?.position ?? 0) + 1
   if (!(await onStored(embedded))) return false
-  if (Math.floor(embedded / settleEveryChunks) > Math.floor((embedded - records.length) / settleEveryChunks)) {
-    await deps.vectors.settle(space, contentOf(file))
+  if (Math.floor(embedded / finalizeEveryChunks) > Math.floor((embedded - records.length) / finalizeEveryChunks)) {
+    await deps.vectors.finalize(space, contentOf(file))
   }
   return true
 }

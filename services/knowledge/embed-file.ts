@@ -18,7 +18,7 @@ import type { VectorStore } from './vector-store.ts'
 
 export interface EmbedFileDeps {
   collections: KnowledgeCollections & Pick<Collections, 'assistants'>
-  vectors: Pick<VectorStore, 'upsert' | 'spacesOf' | 'count' | 'deleteFile' | 'settle'>
+  vectors: Pick<VectorStore, 'upsert' | 'spacesOf' | 'count' | 'deleteFile' | 'finalize'>
   embedder: Embedder
   workUsage: Pick<WorkUsage, 'note'>
   /** One user's files leave some slots to other users. */
@@ -123,12 +123,12 @@ async function finish(
 
 /** Waits for stores that show a write only after a while. */
 export async function hasAllVectors(
-  vectors: Pick<VectorStore, 'settle' | 'count'>,
+  vectors: Pick<VectorStore, 'finalize' | 'count'>,
   file: Pick<FileRecord, '_id' | 'content_id' | 'chunks'>,
   space: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  await vectors.settle(space, contentOf(file), file.chunks)
+  await vectors.finalize(space, contentOf(file), file.chunks)
   const until = Date.now() + shownWithinMs
   while ((await vectors.count(space, contentOf(file))) < file.chunks) {
     if (Date.now() > until) return false

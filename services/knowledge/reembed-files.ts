@@ -16,7 +16,7 @@ import type { VectorStore } from './vector-store.ts'
 
 export interface ReembedFilesDeps {
   collections: KnowledgeCollections & Pick<Collections, 'assistants'>
-  vectors: Pick<VectorStore, 'upsert' | 'spacesOf' | 'count' | 'listFiles' | 'deleteFile' | 'deleteSpace' | 'settle'>
+  vectors: Pick<VectorStore, 'upsert' | 'spacesOf' | 'count' | 'listFiles' | 'deleteFile' | 'deleteSpace' | 'finalize'>
   embedder: Embedder
   workUsage: Pick<WorkUsage, 'note'>
   /** Few, and none of those for uploads, which therefore do not wait for this. */

@@ -41,7 +41,7 @@ export interface VectorStore {
   ping(): Promise<void>
   /**
    * With `areNew` the caller is almost sure that none of them is stored: a store that would have to search for them
-   * first need not, and duplicates are left to `settle`.
+   * first need not, and duplicates are left to `finalize`.
    */
   upsert(space: string, records: VectorRecord[], options?: { areNew?: boolean }): Promise<void>
   search(space: string, query: VectorQuery): Promise<VectorMatch[]>
@@ -60,6 +60,6 @@ export interface VectorStore {
    * pays. With `expected`, the number of the file's chunks, duplicates are removed that two writers made at the
    * same moment; without it more chunks will follow, and indexes are refreshed less often.
    */
-  settle(space: string, fileId: string, expected?: number): Promise<void>
+  finalize(space: string, fileId: string, expected?: number): Promise<void>
   close(): Promise<void>
 }

@@ -11,7 +11,7 @@ import { factStore } from './store.ts'
 
 interface EmbedFactsDeps {
   collections: Pick<Collections, 'memories'>
-  vectors: Pick<VectorStore, 'upsert' | 'settle' | 'spacesOf' | 'deleteFile'>
+  vectors: Pick<VectorStore, 'upsert' | 'finalize' | 'spacesOf' | 'deleteFile'>
   /** Undefined if no model is configured: facts are found by their words. */
   embedder: Embedder | undefined
 }
@@ -81,7 +81,7 @@ export function createEmbedFacts({ collections, vectors, embedder }: EmbedFactsD
         vector,
       }))
       await vectors.upsert(space, records)
-      for (const { fileId } of records.slice(-1)) await vectors.settle(space, fileId, 1)
+      for (const { fileId } of records.slice(-1)) await vectors.finalize(space, fileId, 1)
     }
   }
 

@@ -126,7 +126,7 @@ async function end(
     await threadStore(deps.collections).noteOutcome(run.thread_id, 'success')
   }
   deps.tracing.ended({ ...run, ...ended })
-  await deps.budgetCounting.settle({ ...run, ...ended }, usages).catch(deps.onError)
+  await deps.budgetCounting.recordCost({ ...run, ...ended }, usages).catch(deps.onError)
   return appended
 }
 

@@ -5,7 +5,7 @@ import { assistantStore } from '../stores/assistants.ts'
 import { logStore } from '../stores/log.ts'
 import { runStore } from '../stores/runs.ts'
 import { suggestsFor } from './commit.ts'
-import { settleRun } from './finalize.ts'
+import { finalizeRun } from './finalize.ts'
 import { planAnswer, plannedStep } from './ledger.ts'
 import { SupersededError } from './live-runs.ts'
 import type { StepDeps } from './step-deps.ts'
@@ -33,7 +33,7 @@ export async function resultOfEarlierAttempt(
   if (run === null) return { next: 'done', status: 'cancelled' }
   if (!isOpenRun(run)) {
     // Whoever ended it may not have told the workflow, or have died before the cost was counted.
-    const { status } = await settleRun(deps, { threadId, runId, step, outcome: 'cancelled', neverBegan: true })
+    const { status } = await finalizeRun(deps, { threadId, runId, step, outcome: 'cancelled', neverBegan: true })
     const suggests = status === 'success' ? suggestsFor(deps.models, run) : undefined
     return { next: 'done', status, ...(suggests && { suggests }) }
   }

@@ -38,17 +38,17 @@ export const notStartedError: RunError = {
  * fence makes sure that attempts that still work on it are refused. With `only` also null if a step of the run has
  * begun, if it does not wait, or (`expiring`) not for its client.
  *
- * The run is still checked by the sweep (`check_at`) until it `isSettled`: whoever ends it may die before the workflow of
+ * The run is still checked by the sweep (`check_at`) until it `isFinalized`: whoever ends it may die before the workflow of
  * its thread is told, which would wait for ever.
  */
 export async function endRun(
   { collections, stream, tracing, onError }: EndRunDeps,
   key: RunKey,
   error: RunError,
-  { only = 'open', isSettled = false }: { only?: Endable; isSettled?: boolean } = {},
+  { only = 'open', isFinalized = false }: { only?: Endable; isFinalized?: boolean } = {},
 ): Promise<RunRecord | null> {
   const status = error.type === 'cancelled' ? 'cancelled' : 'error'
-  const run = await executedRunStore(collections).end(key, only, { status, error }, { isSettled })
+  const run = await executedRunStore(collections).end(key, only, { status, error }, { isFinalized })
   if (run === null) return null
   tracing.ended(run)
   if (status === 'error') await threadStore(collections).noteOutcome(run.thread_id, 'error')

@@ -29,7 +29,7 @@ import { delegatedRunStore, executedRunStore, ledgerStore, sweptRunStore } from 
  * marked as incomplete, and every call has a result. Safe to repeat. With `endAnyway`, parts that cannot be stored
  * are reported and left out, so that a run whose records cannot be read still ends.
  */
-export async function settleRun(
+export async function finalizeRun(
   deps: StepDeps,
   { threadId, runId, step, outcome, error, neverBegan = false, ifInterrupted = false }: OnThread<FinalizeInput>,
   { endAnyway = false } = {},
@@ -40,7 +40,7 @@ export async function settleRun(
   if (run === null) return { status: outcome }
   if (ifInterrupted && isOpenRun(run)) return { status: run.status }
   if (run.status === 'success') {
-    await deps.budgetCounting.settle(run).catch(deps.onError)
+    await deps.budgetCounting.recordCost(run).catch(deps.onError)
     await endChecks(deps, run)
     return { status: run.status }
   }
@@ -67,12 +67,12 @@ export async function settleRun(
     return { status: run.status }
   }
   const ended = await endRun(deps, key, outcome === 'cancelled' ? cancelledError : withDetails(error ?? failed, run), {
-    isSettled: true,
+    isFinalized: true,
     ...(error === notStartedError ? { only: 'unbegun' } : {}),
   })
   // Otherwise another process has just ended it.
   const now = ended ?? (await runStore(deps.collections).findInThread(key))
-  if (now !== null) await deps.budgetCounting.settle(now).catch(deps.onError)
+  if (now !== null) await deps.budgetCounting.recordCost(now).catch(deps.onError)
   return { status: now?.status ?? outcome }
 }
 
@@ -97,7 +97,7 @@ export async function finalizeLostRun(deps: StepDeps, run: RunRecord, error: Run
     error,
     neverBegan: true,
   }
-  await settleRun(deps, input, { endAnyway: true })
+  await finalizeRun(deps, input, { endAnyway: true })
 }
 
 /**

@@ -102,7 +102,7 @@ export function createHandOver(deps: HandOverDeps) {
    * has begun the run, the run goes on: its caller would repeat what its tools have done.
    */
   async function endNotStarted(run: RunRecord, cause: unknown): Promise<'started'> {
-    const ended = await endRun(deps, run, notStartedError, { only: 'unbegun', isSettled: true })
+    const ended = await endRun(deps, run, notStartedError, { only: 'unbegun', isFinalized: true })
     if (ended === null && (await ofThreads.exists(run))) return 'started'
     await deps.budgetCounting.giveBack(run)
     throw new AppError('unavailable', 'The run could not be started. Try again.', { cause, retryAfterSeconds: 5 })

@@ -18,7 +18,7 @@ import type { ToolsOfRun } from './tools-of-run.ts'
 
 /** What the steps of a run depend on. */
 export interface StepDeps {
-  budgetCounting: Pick<BudgetCounting, 'settle' | 'finalizeStored' | 'addLate' | 'areSpent'>
+  budgetCounting: Pick<BudgetCounting, 'recordCost' | 'finalizeStored' | 'addLate' | 'areSpent'>
   collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints' | 'toolCalls' | 'attachments'>
   /** The runs of this process. */
   liveRuns: LiveRuns

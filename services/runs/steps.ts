@@ -14,7 +14,7 @@ import { isUntouched } from '../../domain/records/run.ts'
 import { runStore } from '../stores/runs.ts'
 import { commitResultsAsEnd } from './commit.ts'
 import { resultOfEarlierAttempt } from './earlier-attempt.ts'
-import { settleRun } from './finalize.ts'
+import { finalizeRun } from './finalize.ts'
 import { toolMessages } from './ledger.ts'
 import type { LiveRun } from './live-runs.ts'
 import { modelStep } from './model-step.ts'
@@ -122,8 +122,8 @@ export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = mode
     clientTurn: (input: OnThread<StepInput>): Promise<ClientTurnResult> => clientTurn(deps, input),
 
     /** Ends a run that did not end by itself. */
-    settle: (input: OnThread<FinalizeInput>, options: { endAnyway: boolean }): Promise<FinalizeResult> =>
-      settleRun(deps, input, options),
+    finalize: (input: OnThread<FinalizeInput>, options: { endAnyway: boolean }): Promise<FinalizeResult> =>
+      finalizeRun(deps, input, options),
   }
 }
 

@@ -137,7 +137,7 @@ export const executedRunStore = ({ runs }: Pick<Collections, 'runs'>) => ({
     key: RunKey,
     only: Endable,
     ended: Pick<RunRecord, 'status'> & { error: RunError },
-    { isSettled }: { isSettled: boolean },
+    { isFinalized }: { isFinalized: boolean },
   ) =>
     runs
       .findOneAndUpdate(
@@ -147,7 +147,7 @@ export const executedRunStore = ({ runs }: Pick<Collections, 'runs'>) => ({
           $set: { ...ended, finished_at: new Date() },
           $unset: {
             failure_details: 1,
-            ...(isSettled ? { check_at: 1 } : {}),
+            ...(isFinalized ? { check_at: 1 } : {}),
             ...(only === 'unbegun' ? { started_at: 1 } : {}),
           },
         },

@@ -21,7 +21,7 @@ export function createRunUpkeep(deps: UpkeepDeps) {
       ...deps,
       handOver: createHandOver(deps),
       decisions: createDecisions(deps),
-      settle: (run, error) => finalizeLostRun(deps, run, error),
+      finalize: (run, error) => finalizeLostRun(deps, run, error),
     }),
 
     /** Learns which runs were ended or taken over, until the returned function is called. */
@@ -42,7 +42,7 @@ interface RunSweepDeps {
   workflows: Pick<WorkflowClient, 'state' | 'signal'>
   decisions: Pick<Decisions, 'finishAbandoned'>
   /** Ends a run whose workflow is gone, and leaves its thread consistent. */
-  settle(run: RunRecord, error: RunError): Promise<unknown>
+  finalize(run: RunRecord, error: RunError): Promise<unknown>
   onError(error: unknown): void
 }
 
@@ -69,7 +69,7 @@ const aborted: RunError = {
  * forward, so that only one worker checks a run, and another takes over if that worker dies. Runs that are settled
  * have no `check_at`, so that its index contains few others than open ones.
  */
-export function createRunSweep({ collections, handOver, workflows, decisions, settle, onError }: RunSweepDeps) {
+export function createRunSweep({ collections, handOver, workflows, decisions, finalize, onError }: RunSweepDeps) {
   const runs = sweptRunStore(collections)
 
   /** One round; returns how many runs it checked. */
@@ -116,7 +116,7 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
     if (!isOpenRun(run)) {
       // A workflow that has the run settles it.
       if (await notifyCancelled({ workflows }, run)) await checkAgain(run, now)
-      else await settle(run, aborted)
+      else await finalize(run, aborted)
       return
     }
     await decisions.finishAbandoned(run, now)
@@ -125,14 +125,14 @@ export function createRunSweep({ collections, handOver, workflows, decisions, se
     // A run that is shown as running, and that the workflow does not have, is looked at again when the workflow has ended.
     const mayBeLost = run.status === 'pending' || (!isRunning && run.status === 'running' && isUntouched(run))
     if (mayBeLost && (await wasOvertaken(run))) {
-      await settle(run, notStartedError)
+      await finalize(run, notStartedError)
       return
     }
     if (mayBeLost && !wasStopped(thread, run)) {
       // A run that waits in a running workflow is sent to it once more, in case the workflow does not have it.
       if (!isRunning || !run.requeued) await handOver.enqueue(run, 'enqueue')
     } else if (!isRunning) {
-      await settle(run, aborted)
+      await finalize(run, aborted)
       return
     }
     await checkAgain(run, now)

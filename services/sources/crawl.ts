@@ -54,7 +54,7 @@ export async function settlePages(
     const fileOf = new Map(found.map((file) => [file._id, file]))
     for (const page of pages) {
       const file = fileOf.get(page.next_file_id ?? '')
-      if (!(await settle(collections, page, file))) embedding += 1
+      if (!(await recordPage(collections, page, file))) embedding += 1
     }
     after = pages.at(-1)?._id ?? ''
     if (pages.length < pagesAtOnce) break
@@ -66,7 +66,7 @@ export async function settlePages(
 }
 
 /** False if the file is still being processed. */
-async function settle(
+async function recordPage(
   collections: SourceCollections,
   page: SourcePageRecord,
   file: Pick<FileRecord, '_id' | 'status' | 'error'> | undefined,

@@ -83,7 +83,7 @@ export const budgetStore = ({ budgets }: Pick<Collections, 'budgets'>) => ({
     budgets.updateMany({ _id: { $in: ids }, 'held.run': run }, { $pull: { held: { run } }, $inc: { runs: -1 } }),
 
   /** Replaces the estimate of an open run by its cost. */
-  settle: async (ids: string[], run: string, cost: Cost) =>
+  recordCost: async (ids: string[], run: string, cost: Cost) =>
     budgets.updateMany({ _id: { $in: ids }, 'held.run': run }, { $pull: { held: { run } }, $inc: cost }),
 
   /** Adds to what a run has cost that was settled on the day. */

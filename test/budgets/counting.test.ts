@@ -59,7 +59,7 @@ describe('the count of a budget', () => {
     const admit = () => counting.admit('run', false, { assistant, overrides: {}, bytes: 0 })
     expect(await Promise.all([admit(), admit(), admit()])).toEqual([[id], [id], [id]])
     expect(await read(id)).toMatchObject({ runs: 1, held: [{ run: 'run' }] })
-    await counting.settle(ended('run', id))
+    await counting.recordCost(ended('run', id))
     expect(await read(id)).toMatchObject({ runs: 1, tokens: 10, held: [] })
   })
 
@@ -129,7 +129,7 @@ describe('the count of a budget', () => {
     await countingAt(() => evening).admit('old', false, { assistant })
     await countingAt(() => morning).admit('new', false, { assistant })
     await countingAt(() => morning).giveBack({ _id: 'old', budgets: [id] })
-    await countingAt(() => morning).settle(ended('old', id))
+    await countingAt(() => morning).recordCost(ended('old', id))
     expect(await read(id)).toMatchObject({ day: '2026-03-02', runs: 1, tokens: 0, money: 0 })
   })
 
@@ -149,7 +149,7 @@ describe('the count of a budget', () => {
       })
       // What they really cost is counted once, and makes room.
       const { held = [] } = await read(id)
-      for (const { run } of [...held, ...held]) await counting.settle(ended(run, id))
+      for (const { run } of [...held, ...held]) await counting.recordCost(ended(run, id))
       expect(await read(id)).toMatchObject({ runs: 3, tokens: 30, money: 30, held: [] })
       await counting.admit('next', false, { assistant, bytes: 0 })
     }
@@ -185,7 +185,7 @@ describe('the count of a budget', () => {
       const run = newId()
       await counting.admit(run, false, { assistant })
       for (const times of [1, 2]) {
-        await counting.settle(ended(run, id, members))
+        await counting.recordCost(ended(run, id, members))
         expect((await read(id)).held, `settled ${times} times`).toEqual(members.status === 'running' ? [{}] : [])
         if (members.status === 'running') break
       }

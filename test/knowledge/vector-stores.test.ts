@@ -151,7 +151,7 @@ describe.each(makers)('the vector store %s', (_name, make) => {
     const many = Array.from({ length: 1250 }, (_, position) => record('f1', position, `Line ${position} of the log.`))
     await store.upsert(id, many)
     await store.upsert(id, [record('f10', 0, 'A file whose id begins alike.')])
-    await store.settle(id, 'f1')
+    await store.finalize(id, 'f1')
     expect(await store.count(id, 'f1')).toBe(1250)
     await store.deleteFile(id, 'f1')
     expect(await store.count(id, 'f1')).toBe(0)
@@ -244,7 +244,7 @@ describe('lancedb', () => {
       'a',
       harbour.map((one, index) => ({ ...one, vector: vectors[index] ?? [] })),
     )
-    await store.settle('a', 'f1', 2)
+    await store.finalize('a', 'f1', 2)
     const found = await store.search('a', { vector: undefined, text: 'the steamer of Riga', limit: 5 })
     expect(found.map(({ id }) => id).toSorted()).toEqual(['f1:0', 'f2:0'])
     await store.close()
@@ -257,7 +257,7 @@ describe('lancedb', () => {
     const store = createLanceStore(uri)
     const codes = await Promise.all(writers.map((writer) => once(writer, 'exit')))
     expect(codes.map(([code]) => code)).toEqual([0, 0, 0])
-    for (const fileId of ['w1', 'w2']) await store.settle('shared', fileId, 240)
+    for (const fileId of ['w1', 'w2']) await store.finalize('shared', fileId, 240)
     expect(await store.count('shared', 'w1')).toBe(240)
     expect(await store.count('shared', 'w2')).toBe(240)
     const found = await store.search('shared', { vector: vectorOf('line 7'), text: 'line 7', limit: 20 })
@@ -271,17 +271,17 @@ describe('lancedb', () => {
     const tables = createLanceTables(uri)
     const outside = () => tables.use('a', async (table) => (await table.indexStats(textIndexName))?.numUnindexedRows)
     for (let part = 0; part < 4; part++) await write(7250)
-    await store.settle('a', 'f1')
+    await store.finalize('a', 'f1')
     expect(await outside()).toBe(0)
     // Less than an eighth, then more.
     await write(4000)
-    await store.settle('a', 'f1')
+    await store.finalize('a', 'f1')
     expect(await outside()).toBe(4000)
     await write(1000)
-    await store.settle('a', 'f1')
+    await store.finalize('a', 'f1')
     expect(await outside()).toBe(0)
     await write(4000)
-    await store.settle('a', 'f1', written())
+    await store.finalize('a', 'f1', written())
     expect(await outside()).toBe(0)
     await Promise.all([store.close(), tables.close()])
   })
@@ -291,14 +291,14 @@ describe('lancedb', () => {
     const found = async (text: string, vector?: number[]) =>
       (await store.search('a', { vector, text, limit: 5 })).map(({ id }) => id)
     for (let part = 0; part < 3; part++) await write(7000)
-    await store.settle('a', 'f1')
+    await store.finalize('a', 'f1')
     await write(8000)
     expect(await found('28007')).toEqual(['f1:28007'])
     await write(1000)
     expect(await found('28007')).toEqual([])
     expect(await found('7')).toEqual(['f1:7'])
     expect(await found('line 28007', vectorOf('line 28007'))).toContain('f1:28007')
-    await store.settle('a', 'f1', written())
+    await store.finalize('a', 'f1', written())
     expect(await found('28007')).toEqual(['f1:28007'])
     await store.close()
   })
@@ -313,7 +313,7 @@ describe('lancedb', () => {
     const settled = async (fileId: string) => {
       const records = Array.from({ length: 4500 }, (_, index) => record(fileId, index, `line ${index}`))
       await store.upsert('a', records, { areNew: true })
-      await store.settle('a', fileId, records.length)
+      await store.finalize('a', fileId, records.length)
       expect(await store.count('a', fileId)).toBe(records.length)
     }
     await store.upsert('a', harbour)
@@ -338,7 +338,7 @@ describe('lancedb', () => {
     const add = async (from: number, to: number) => {
       for (let file = from; file < to; file++) {
         await store.upsert('a', [record(`f${file}`, 0, `line ${file}`)], { areNew: true })
-        await store.settle('a', `f${file}`, 1)
+        await store.finalize('a', `f${file}`, 1)
       }
     }
     await add(0, 30)

@@ -68,7 +68,7 @@ describe('vectors in a bucket', () => {
         Array.from({ length: 3000 }, (_, row) => recordOf(start + row)),
         { areNew: true },
       )
-    await store.settle('many', 'file', 21_000)
+    await store.finalize('many', 'file', 21_000)
     const tables = createLanceTables('', { bucket })
     const indexes = await tables.use('many', async (table) => (await table.listIndices()).map(({ name }) => name))
     expect(indexes).toContain('vector_idx')

@@ -94,7 +94,7 @@ describe('the sweep of open runs', () => {
           throw new Error('the worker dies here')
         },
       },
-      settle: async () => {},
+      finalize: async () => {},
       onError: () => {},
     })
     await failing(() => Date.now() + 2 * hourMs)
@@ -243,7 +243,7 @@ describe('the sweep of open runs', () => {
         decisions: { finishAbandoned: async ({ _id }) => void looked.push(_id) },
         handOver: { enqueue: async () => 'enqueued' },
         workflows: { state: async () => ({ status: 'running' }), signal: async () => true },
-        settle: async () => {},
+        finalize: async () => {},
         onError: () => {},
       })(() => Date.now() + 2 * hourMs)
     const commands = await commandsDuring(service.databases, () => Promise.all(Array.from({ length: 8 }, one)))

@@ -13,5 +13,5 @@ for (let batch = 0; batch < Number(batches); batch++) {
   await store.upsert(assistantId, records)
   if (batch % 5 === 0) await store.upsert(assistantId, records)
 }
-await store.settle(assistantId, fileId)
+await store.finalize(assistantId, fileId)
 await store.close()

@@ -37,27 +37,27 @@ export async function waitForEnd(
     isAnswer?: (error: RunError) => boolean
   } = {},
 ): Promise<RunView> {
-  const settled = Promise.withResolvers<RunView>()
+  const ending = Promise.withResolvers<RunView>()
   const inspect = () => {
     const end = endOf(feed.view, shownError)
-    if (end?.type === 'error' && !isAnswer(end.error)) settled.reject(refusalOf(end.error))
-    else if (end !== undefined) settled.resolve(feed.view)
+    if (end?.type === 'error' && !isAnswer(end.error)) ending.reject(refusalOf(end.error))
+    else if (end !== undefined) ending.resolve(feed.view)
     else onChange?.(feed.view)
   }
-  const leave = () => settled.reject(new AppError('cancelled', 'The client went away.'))
+  const leave = () => ending.reject(new AppError('cancelled', 'The client went away.'))
   const unlisten = feed.onChange(inspect)
   reply.raw.once('close', leave)
   openStreams.track(
-    settled.promise.then(
+    ending.promise.then(
       () => undefined,
       () => undefined,
     ),
-    () => settled.reject(new AppError('unavailable', 'The service is shutting down. Try again.')),
+    () => ending.reject(new AppError('unavailable', 'The service is shutting down. Try again.')),
   )
   inspect()
   if (reply.raw.destroyed) leave()
   try {
-    return await settled.promise
+    return await ending.promise
   } finally {
     unlisten()
     reply.raw.off('close', leave)

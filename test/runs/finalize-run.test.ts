@@ -3,7 +3,7 @@ import { newId } from '../../domain/ids.ts'
 import { messagesToJson } from '../../domain/messages.ts'
 import { type RunRecord, isUntouched } from '../../domain/records/run.ts'
 import { shownSoFar } from '../../services/runs/attempts.ts'
-import { settleRun } from '../../services/runs/finalize.ts'
+import { finalizeRun } from '../../services/runs/finalize.ts'
 import { modelStep } from '../../services/runs/model-step.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import { conversation } from './support.ts'
@@ -54,27 +54,27 @@ describe('settling a run', () => {
   it('ends a run whose thread has been deleted meanwhile', async () => {
     const { talk, runId, stepDeps, input } = await unfinished()
     await service.collections.threads.updateOne({ _id: talk.threadId }, { $set: { deleting: true } })
-    expect(await settleRun(stepDeps, input)).toEqual({ status: 'error' })
+    expect(await finalizeRun(stepDeps, input)).toEqual({ status: 'error' })
     expect(await service.collections.runs.findById(runId).lean()).toMatchObject({ status: 'error' })
   })
 
   it('returns nothing for a deleted run', async () => {
     const { stepDeps } = service.api.platform.runs
     const gone = { threadId: 'gone', runId: 'gone', step: 0, outcome: 'cancelled' as const }
-    expect(await settleRun(stepDeps, gone)).toEqual({ status: 'cancelled' })
+    expect(await finalizeRun(stepDeps, gone)).toEqual({ status: 'cancelled' })
   })
 
   it('returns the status of a run that has already ended', async () => {
     const { talk, runId, stepDeps, input } = await unfinished()
     await talk.client.post(`/runs/${runId}/cancel`)
-    expect(await settleRun(stepDeps, input)).toEqual({ status: 'cancelled' })
+    expect(await finalizeRun(stepDeps, input)).toEqual({ status: 'cancelled' })
   })
 
   it('closes the calls of a run of whose first step the workflow does not know', async () => {
     // The worker died after the step was stored; another one read that the run was cancelled before it began.
     const { talk, runId, stepDeps, input } = await unfinished()
     await service.collections.runs.updateOne({ _id: runId }, { $set: { status: 'cancelled' } })
-    await settleRun(stepDeps, { ...input, outcome: 'cancelled', neverBegan: true })
+    await finalizeRun(stepDeps, { ...input, outcome: 'cancelled', neverBegan: true })
     expect(await service.collections.toolCalls.distinct('status', { run_id: runId })).toEqual(['done'])
     expect((await talk.messages()).map(({ type }) => type)).toEqual(['HumanMessage', 'AIMessage', 'ToolMessage'])
   })
@@ -90,8 +90,8 @@ describe('settling a run', () => {
       { type: 'text', id: `${runId}-0`, text: 'x'.repeat(40) },
     ])
     const input = { threadId: talk.threadId, runId, step: 0, outcome: 'error' as const }
-    await settleRun(stepDeps, input)
-    await settleRun(stepDeps, input)
+    await finalizeRun(stepDeps, input)
+    await finalizeRun(stepDeps, input)
     expect(await service.collections.runs.findById(runId).lean()).toMatchObject({
       status: 'error',
       usage: { prompt_tokens: 30, completion_tokens: 10, total_tokens: 40 },
@@ -111,7 +111,7 @@ describe('settling a run', () => {
       ])
     await stepDeps.stream.publish(refused.runId, 7, [{ type: 'asked', id: `${refused.runId}-0` }])
     for (const { runId } of [asking, refused])
-      await settleRun(stepDeps, { threadId: talk.threadId, runId, step: 0, outcome: 'error' })
+      await finalizeRun(stepDeps, { threadId: talk.threadId, runId, step: 0, outcome: 'error' })
     expect(await service.collections.runs.findById(asking.runId).lean()).toMatchObject({
       usage: { prompt_tokens: 30, completion_tokens: 0, total_tokens: 30 },
       spent: [{ model: 'scripted', step: 0, fence: 7 }],
@@ -141,7 +141,7 @@ describe('settling a run', () => {
       { type: 'begin', id: `${runId}-0`, sent: { fence, model: 'scripted', prompt: 30 } },
       { type: 'text', id: `${runId}-0`, text: 'x'.repeat(40) },
     ])
-    expect(await settleRun(stepDeps, input)).toEqual({ status: 'error' })
+    expect(await finalizeRun(stepDeps, input)).toEqual({ status: 'error' })
     expect((await service.collections.runs.findById(runId).lean())?.spent ?? []).toEqual([])
   })
 
@@ -204,9 +204,9 @@ describe('settling a run', () => {
       },
       onError: (error: unknown) => void reported.push(error),
     }
-    await expect(settleRun(broken, input)).rejects.toBe(problem)
+    await expect(finalizeRun(broken, input)).rejects.toBe(problem)
     expect(await service.collections.runs.findById(runId).lean()).toMatchObject({ status: 'interrupted' })
-    expect(await settleRun(broken, input, { endAnyway: true })).toEqual({ status: 'error' })
+    expect(await finalizeRun(broken, input, { endAnyway: true })).toEqual({ status: 'error' })
     expect(reported).toEqual([problem])
     expect(await service.collections.runs.findById(runId).lean()).toMatchObject({ status: 'error' })
   })
