@@ -42,7 +42,7 @@ export function createHealth(probes: Probe[], version: string) {
   return {
     report: cached(askAll),
     /** The dependencies that requests need and that do not answer. */
-    away: cached(probeUnavailable),
+    unavailableServices: cached(probeUnavailable),
   }
 }
 

@@ -147,7 +147,7 @@ export function createS3Requests(location: ObjectLocation, credentials: S3Creden
       } catch (error) {
         given.signal?.throwIfAborted()
         if (error instanceof S3Refusal || error instanceof AppError) throw error
-        if (made >= most || performance.now() - startedAt > longestMs) throw away(error)
+        if (made >= most || performance.now() - startedAt > longestMs) throw unavailable(error)
         await sleep(pauseAfter(error, made), undefined, { ...(given.signal && { signal: given.signal }) })
       }
     }
@@ -200,7 +200,7 @@ function addressOf({ bucket, prefix, endpoint, isVirtualHost }: ObjectLocation, 
 }
 
 /** For an error that is the last of several attempts. */
-export function away(cause: unknown): AppError {
+export function unavailable(cause: unknown): AppError {
   const text = reasonOf(cause)
   const message = text.includes(skewed)
     ? 'The clocks of this machine and of the object store differ.'

@@ -8,7 +8,7 @@ import {
   type S3Requests,
   S3Refusal,
   attempts,
-  away,
+  unavailable,
   createS3Requests,
   pauseAfter,
 } from './s3-requests.ts'
@@ -151,7 +151,7 @@ export async function* readObject(
       if (error instanceof S3Refusal && (error.status === 404 || error.status === 416)) throw missing(key, error)
       if (error instanceof S3Refusal || error instanceof AppError) throw error
       failures += 1
-      if (failures >= attempts + (at - start) / bytesPerAttempt) throw away(error)
+      if (failures >= attempts + (at - start) / bytesPerAttempt) throw unavailable(error)
       await sleep(pauseAfter(error, failures))
     } finally {
       ended.abort()

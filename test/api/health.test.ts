@@ -11,7 +11,9 @@ describe('the health of the service', () => {
     const reports = await Promise.all(Array.from({ length: 100 }, () => health.report()))
     expect(asked).toBe(1)
     expect(new Set(reports.map(({ status }) => status))).toEqual(new Set(['ok']))
-    expect(await Promise.all(Array.from({ length: 100 }, () => health.away()))).toEqual(Array(100).fill([]))
+    expect(await Promise.all(Array.from({ length: 100 }, () => health.unavailableServices()))).toEqual(
+      Array(100).fill([]),
+    )
     expect(asked).toBe(2)
   })
 })

@@ -60,13 +60,13 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ health: Health }> = async
       },
     },
     async (_request, reply) => {
-      const away = await health.away()
-      if (away.length === 0) return { status: 'ready' as const }
+      const unavailableServices = await health.unavailableServices()
+      if (unavailableServices.length === 0) return { status: 'ready' as const }
       // Not thrown, because load balancers ask every second and each error would be logged.
       return reply
         .code(503)
         .header('retry-after', '1')
-        .send({ detail: `Away: ${away.join(', ')}.` })
+        .send({ detail: `Away: ${unavailableServices.join(', ')}.` })
     },
   )
 }
