@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, invalidInput } from './errors.ts'
-import { holdsInfinity, toJsonText } from './json.ts'
+import { containsInfinity, toJsonText } from './json.ts'
 
 /** What a JSON text may hold. Containers are objects and arrays; members are the entries of all of them together. */
 export interface JsonLimits {
@@ -177,6 +177,6 @@ export function checkFreeForm(loc: string[], value: object, { maxMegabytes }: { 
   if (exceeded === 'bytes') throw invalidInput(loc, `is larger than ${maxMegabytes} MB`, 'too_large')
   if (exceeded !== undefined) throw refusalOf(new JsonLimitError(exceeded, foreignJson[exceeded]), loc)
   // JSON has null for an infinite number, so only the value shows it. Walking the value is safe: its text is in bounds.
-  if (holdsInfinity(value)) throw invalidInput(loc, 'holds a number that is out of range', 'number_range')
+  if (containsInfinity(value)) throw invalidInput(loc, 'holds a number that is out of range', 'number_range')
   return text
 }

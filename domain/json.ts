@@ -11,7 +11,7 @@ export function memberOf(value: unknown, name: string): unknown {
 /**
  * Converts free-form members, which are stored as JSON text. `JSON.stringify` writes -0 as 0, so the sign would be
  * lost; both directions here keep it. Numbers outside the range of a double cannot be written as JSON after they
- * were parsed; `holdsInfinity` finds them.
+ * were parsed; `containsInfinity` finds them.
  */
 export function toJsonText(value: unknown): string {
   return JSON.stringify(value, (_key, entry: unknown) => (Object.is(entry, -0) ? rawNegativeZero : entry))
@@ -55,7 +55,7 @@ export function parseWithExact(text: string, name: string): unknown {
   return whole
 }
 
-export function holdsInfinity(value: unknown): boolean {
+export function containsInfinity(value: unknown): boolean {
   let level: unknown[] = [value]
   while (level.length > 0) {
     if (level.some((entry) => typeof entry === 'number' && Math.abs(entry) === Infinity)) return true

@@ -64,12 +64,12 @@ function maskUrl(text: string): string {
   const parameters = isLong
     ? []
     : [...url.searchParams].map(([name, value]) => [name, isSecretName(wordsOf(name)) ? maskedValue : value] as const)
-  const holdsSecret = isLong || parameters.some(([, value]) => value === maskedValue)
-  if (!holdsSecret && url.username === '' && url.password === '') return text
+  const containsSecret = isLong || parameters.some(([, value]) => value === maskedValue)
+  if (!containsSecret && url.username === '' && url.password === '') return text
   if (url.username !== '') url.username = maskedValue
   if (url.password !== '') url.password = maskedValue
   if (isLong) url.search = maskedValue
-  else if (holdsSecret)
+  else if (containsSecret)
     url.search = parameters
       .map(
         ([name, value]) => `${encodeURIComponent(name)}=${value === maskedValue ? value : encodeURIComponent(value)}`,

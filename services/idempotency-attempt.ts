@@ -53,9 +53,9 @@ export function createAttempt(
 
   async function renew(): Promise<boolean> {
     const askedAt = clocks()
-    const isHeld = await keys.renew(own, leaseEnd())
-    if (isHeld) renewedAt = askedAt
-    return isHeld
+    const isRenewed = await keys.renew(own, leaseEnd())
+    if (isRenewed) renewedAt = askedAt
+    return isRenewed
   }
 
   return {

@@ -9,7 +9,7 @@ import { projectStore } from './stores/projects.ts'
 import { threadStore } from './stores/threads.ts'
 import { userStore } from './stores/users.ts'
 
-type HeldCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads'>
+type ParentCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads'>
 
 /**
  * Makes creations and deletions exclude each other: code that creates a record writes to its parent, in the same
@@ -18,7 +18,7 @@ type HeldCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | '
  * mark from the top down, so the nearest parent is enough.
  */
 export async function lockUser(
-  collections: Pick<HeldCollections, 'users'>,
+  collections: Pick<ParentCollections, 'users'>,
   userId: string,
   session: ClientSession,
 ): Promise<void> {
@@ -28,29 +28,29 @@ export async function lockUser(
 
 /** For its holder, and for a member, also by a group. */
 export async function lockProject(
-  collections: Pick<HeldCollections, 'users' | 'projects'>,
+  collections: Pick<ParentCollections, 'users' | 'projects'>,
   { projectId, userId }: { projectId: string; userId: string },
   session: ClientSession,
 ): Promise<void> {
   const projects = projectStore(collections)
-  const isHeld = await forUser(collections, userId, session, (user) => projects.lock(user, projectId, session))
-  if (!isHeld) throw new AppError('forbidden', 'The project is not available.')
+  const isLocked = await forUser(collections, userId, session, (user) => projects.lock(user, projectId, session))
+  if (!isLocked) throw new AppError('forbidden', 'The project is not available.')
 }
 
 /** What holds for a project that the user uses; his groups are only read if he does not use it by himself. */
 async function forUser(
-  collections: Pick<HeldCollections, 'users'>,
+  collections: Pick<ParentCollections, 'users'>,
   userId: string,
   session: ClientSession | undefined,
-  holds: (user: Grouped) => Promise<boolean>,
+  lock: (user: Grouped) => Promise<boolean>,
 ): Promise<boolean> {
-  if (await holds({ _id: userId })) return true
+  if (await lock({ _id: userId })) return true
   const user = await userStore(collections).findGrouped(userId, session)
-  return user !== null && groupsOf(user).length > 0 && holds(user)
+  return user !== null && groupsOf(user).length > 0 && lock(user)
 }
 
 export async function lockAssistant(
-  collections: Pick<HeldCollections, 'assistants'>,
+  collections: Pick<ParentCollections, 'assistants'>,
   { assistantId, userId }: { assistantId?: string | undefined; userId: string },
   session: ClientSession,
 ): Promise<void> {
@@ -59,7 +59,7 @@ export async function lockAssistant(
 }
 
 export async function lockThread(
-  collections: Pick<HeldCollections, 'threads'>,
+  collections: Pick<ParentCollections, 'threads'>,
   threadId: string,
   session: ClientSession,
   of: { user_id?: string } = {},
@@ -75,7 +75,7 @@ export async function lockThread(
  * which so needs no look of its own.
  */
 export async function parentsRemain(
-  collections: Pick<HeldCollections, 'users' | 'projects' | 'assistants'>,
+  collections: Pick<ParentCollections, 'users' | 'projects' | 'assistants'>,
   stored: { project_id: string; assistant_id?: string; public?: boolean; user_id?: string },
 ): Promise<boolean> {
   const assistant =
@@ -94,7 +94,7 @@ export async function parentsRemain(
  * still be run. Not one statement with `$lookup`: the embedded database reads all assistants for that.
  */
 export async function parentsOfRun(
-  collections: HeldCollections,
+  collections: ParentCollections,
   run: { thread_id: string; assistant_id: string; user_id: string; public?: boolean; in_chat_of_other?: boolean },
 ): Promise<{ thread: Pick<ThreadRecord, 'last_seq' | 'last_entry_id'> | undefined; hasAssistant: boolean }> {
   const [thread, assistant] = await Promise.all([
@@ -107,7 +107,7 @@ export async function parentsOfRun(
 
 /** Whoever asks an assistant of somebody else's project uses that project: he may have been removed since the request. */
 async function mayAsk(
-  collections: Pick<HeldCollections, 'users' | 'projects'>,
+  collections: Pick<ParentCollections, 'users' | 'projects'>,
   run: { user_id?: string; public?: boolean },
   assistant: Pick<AssistantRecord, 'user_id' | 'project_id'>,
 ): Promise<boolean> {

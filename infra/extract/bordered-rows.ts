@@ -17,7 +17,7 @@ interface BorderedRow {
 }
 
 /** Rows that are held until the columns of their table are known. */
-const maxHeld = 500
+const maxBuffered = 500
 /** Of a table with more, each cell is a column of its own row: looking for its place among all takes too long. */
 const maxColumns = 1000
 /** Borders of cells that are drawn so near to each other are one. */
@@ -67,7 +67,7 @@ export function createBorderedRows() {
   return {
     add(row: BorderedRow): Block[] {
       rows.push(row)
-      return rows.length >= maxHeld ? end() : []
+      return rows.length >= maxBuffered ? end() : []
     },
     isOpen: (): boolean => rows.length > 0,
     end,

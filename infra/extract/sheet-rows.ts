@@ -1,6 +1,6 @@
 import { addAll } from '../../domain/add-all.ts'
 import type { Block } from '../../domain/chunking/block.ts'
-import { createTableWriter, headerOf, heldRows, hiddenColumn, isOfPairs, rowOf } from './table-rows.ts'
+import { createTableWriter, headerOf, bufferedRows, hiddenColumn, isOfPairs, rowOf } from './table-rows.ts'
 
 interface Options {
   sheet: string
@@ -24,7 +24,7 @@ interface SheetRow {
  * is a table of its own.
  */
 export function createSheetWriter({ sheet, hiddenColumns }: Options) {
-  let held: SheetRow[] | undefined = []
+  let buffered: SheetRow[] | undefined = []
   let tables: { start: number; writer: ReturnType<typeof createTableWriter> }[] = []
 
   function begin(rows: SheetRow[]): Block[] {
@@ -50,17 +50,17 @@ export function createSheetWriter({ sheet, hiddenColumns }: Options) {
     row(cells: [column: number, text: string][], repeated: ReadonlySet<number>, number: number): Block[] {
       if (cells.length === 0) return []
       const row = { cells, repeated, number }
-      if (held === undefined) return written(row)
-      held.push(row)
-      if (held.length < heldRows) return []
-      const rows = held
-      held = undefined
+      if (buffered === undefined) return written(row)
+      buffered.push(row)
+      if (buffered.length < bufferedRows) return []
+      const rows = buffered
+      buffered = undefined
       return begin(rows)
     },
 
     end(): Block[] {
-      const blocks = held === undefined ? [] : begin(held)
-      held = undefined
+      const blocks = buffered === undefined ? [] : begin(buffered)
+      buffered = undefined
       for (const { writer } of tables) addAll(blocks, writer.end())
       return blocks
     },

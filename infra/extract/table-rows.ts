@@ -45,7 +45,7 @@ const maxSpan = 100
 const maxCopiedCharacters = 4_000_000
 const longValue = 1000
 /** So many rows are held back until it is known which of them is the header. */
-export const heldRows = 12
+export const bufferedRows = 12
 /** Longer names are cut: they are repeated in every row. */
 const nameCharacters = 120
 
@@ -58,7 +58,7 @@ export function createTableWriter(options: Options = {}) {
   let place = placeOf(options)
   const covered = createCovered(countCopy)
   let copied = 0
-  let held: Row[] | undefined = []
+  let buffered: Row[] | undefined = []
   let known = options.hasHeader
   let header: Map<number, string> | undefined
   let areLabels = false
@@ -94,9 +94,9 @@ export function createTableWriter(options: Options = {}) {
     if (cells.size === 0) return []
     if (options.isInText === true) joinSigns(cells)
     const row = { cells, repeated, place: number === undefined ? place : { ...place, row: number } }
-    if (held === undefined) return follow(row)
-    held.push(row)
-    return held.length < heldRows ? [] : release(false)
+    if (buffered === undefined) return follow(row)
+    buffered.push(row)
+    return buffered.length < bufferedRows ? [] : release(false)
   }
 
   let last: number | undefined
@@ -113,7 +113,7 @@ export function createTableWriter(options: Options = {}) {
     }
     if (apart === undefined) return written(row)
     apart.push(row)
-    return apart.length < heldRows ? [] : endApart()
+    return apart.length < bufferedRows ? [] : endApart()
   }
 
   /** Decides whether the rows behind an empty one are a table with names of its own. */
@@ -138,8 +138,8 @@ export function createTableWriter(options: Options = {}) {
 
   /** Decides about the header, and writes what was held back. */
   function release(isWhole: boolean): Block[] {
-    const rows = held ?? []
-    held = undefined
+    const rows = buffered ?? []
+    buffered = undefined
     const { at, length } = known === false ? { at: 0, length: 0 } : headerOf(rows, known === true, options.isInText)
     areLabels = options.isInText === true && (length === 0 ? isOfPairs(rows) : known === undefined && isOfLabels(rows))
     const isSheet = options.sheet !== undefined && isWhole
@@ -235,7 +235,7 @@ export function createTableWriter(options: Options = {}) {
 
     /** Whether rows of the next page are another table: names that stand above figures, and not those of this one. */
     isOtherTable(rows: SpanningCell[][]): boolean {
-      const [head, ...below] = rows.slice(0, heldRows).map((row) => {
+      const [head, ...below] = rows.slice(0, bufferedRows).map((row) => {
         const { row: cells, repeated } = createCovered(() => {}).place(row)
         return rowOf(
           cells.filter(([, text]) => text.trim() !== ''),
@@ -250,7 +250,7 @@ export function createTableWriter(options: Options = {}) {
       place = placeOf({ ...options, ...next })
     },
 
-    end: (): Block[] => [...(held === undefined ? endApart() : release(true)), ...namesWithoutValues()],
+    end: (): Block[] => [...(buffered === undefined ? endApart() : release(true)), ...namesWithoutValues()],
   }
 }
 

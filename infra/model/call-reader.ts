@@ -153,7 +153,7 @@ function createCallSlots(toolNames: ReadonlySet<string> = new Set()) {
     return isSame && (last.end.isComplete || last.held !== '') && args.trim() === (last.held || last.text).trim()
   }
 
-  function endHeld(except?: Call): PlacedPiece[] {
+  function endBuffered(except?: Call): PlacedPiece[] {
     return calls.flatMap((call) => {
       if (call === except || call.held === '') return []
       const args = call.held
@@ -169,7 +169,7 @@ function createCallSlots(toolNames: ReadonlySet<string> = new Set()) {
       if (isRepeated(piece)) return []
       let call = continued(piece, isFirstOfChunk) ?? begin(piece.name ?? '')
       if (piece.index !== undefined) newest.set(piece.index, call)
-      const placed = endHeld(call)
+      const placed = endBuffered(call)
       let { id, args } = piece
       if (call.text === '' && /^\s*\{\s*\}\s*$/.test(args)) {
         call.held = args
@@ -188,7 +188,7 @@ function createCallSlots(toolNames: ReadonlySet<string> = new Set()) {
       }
     },
     /** What was held back when the answer ends. */
-    end: (): PlacedPiece[] => endHeld(),
+    end: (): PlacedPiece[] => endBuffered(),
   }
 }
 

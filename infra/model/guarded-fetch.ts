@@ -232,30 +232,30 @@ export async function* scanFrames(
   limits: { bytes: number },
 ): AsyncGenerator<Uint8Array> {
   // It grows by doubling: a server may send a frame byte by byte.
-  let held = Buffer.alloc(64 * 1024)
+  let buffered = Buffer.alloc(64 * 1024)
   let used = 0
   for await (const chunk of chunks) {
-    if (used + chunk.byteLength > held.length) {
+    if (used + chunk.byteLength > buffered.length) {
       const larger = Buffer.alloc(2 * (used + chunk.byteLength))
-      held.copy(larger, 0, 0, used)
-      held = larger
+      buffered.copy(larger, 0, 0, used)
+      buffered = larger
     }
-    held.set(chunk, used)
+    buffered.set(chunk, used)
     used += chunk.byteLength
     let begin = 0
     while (used - begin >= preludeBytes) {
-      const length = held.readUInt32BE(begin)
-      const headers = held.readUInt32BE(begin + 4)
+      const length = buffered.readUInt32BE(begin)
+      const headers = buffered.readUInt32BE(begin + 4)
       if (length > limits.bytes) throw new JsonLimitError('bytes', limits.bytes)
       if (length < preludeBytes + headers + checksumBytes) throw new SyntaxError('This is not a stream of frames.')
       if (used - begin < length) break
-      const payload = held.subarray(begin + preludeBytes + headers, begin + length - checksumBytes)
+      const payload = buffered.subarray(begin + preludeBytes + headers, begin + length - checksumBytes)
       checkForeignJson(payload.toString('utf8'), limits)
       begin += length
     }
     if (begin === 0) continue
-    yield Uint8Array.from(held.subarray(0, begin))
-    held.copyWithin(0, begin, used)
+    yield Uint8Array.from(buffered.subarray(0, begin))
+    buffered.copyWithin(0, begin, used)
     used -= begin
   }
 }

@@ -105,7 +105,7 @@ const wrappers = [
 ] as const
 const beginnings = [...tags, ...wrappers].map(([open]) => open)
 /** White space is held back while it may belong to a tag, but not without end. */
-const maxHeldSpace = 1000
+const maxBufferedSpace = 1000
 /** Alone on its line, and an answer follows: an answer about such tags quotes them within a line. */
 const strayClosing = /(?:^|\n)[ \t]*<\/think(?:ing)?>[ \t]*\n\s*(?=\S)/
 /** The same before a call, which needs no answer. */
@@ -122,7 +122,7 @@ const maxPolls = 100
  */
 export function createThinkingTags({ isOpen = false } = {}) {
   let state: 'beginning' | 'thinking' | 'answer' = isOpen ? 'thinking' : 'beginning'
-  let held = ''
+  let buffered = ''
   /** The text so far, while a stray end may still follow, and its last characters. */
   let said: string | undefined = ''
   let tail = ''
@@ -138,21 +138,21 @@ export function createThinkingTags({ isOpen = false } = {}) {
   let isAnswerBegun = true
 
   function beginning(): Piece[] {
-    const trimmed = held.trimStart()
+    const trimmed = buffered.trimStart()
     const tag = tags.find(([open]) => trimmed.startsWith(open))
     if (tag !== undefined) {
       const [open, close] = tag
       const text = trimmed.slice(open.length)
-      whole = held.slice(0, held.length - text.length)
-      held = ''
+      whole = buffered.slice(0, buffered.length - text.length)
+      buffered = ''
       state = 'thinking'
       closing = close
       return [...(hasThought ? [{ type: 'reasoning' as const, text: '\n\n' }] : []), ...thinking(text)]
     }
     const wrapper = wrappers.find(([open]) => trimmed.startsWith(open))
-    if (wrapper === undefined && held.length - trimmed.length <= maxHeldSpace && isBeginning(trimmed)) return []
-    const text = wrapper === undefined ? held : trimmed.slice(wrapper[0].length)
-    held = ''
+    if (wrapper === undefined && buffered.length - trimmed.length <= maxBufferedSpace && isBeginning(trimmed)) return []
+    const text = wrapper === undefined ? buffered : trimmed.slice(wrapper[0].length)
+    buffered = ''
     state = 'answer'
     said = isAfterThinking || wrapper !== undefined ? undefined : ''
     isAnswerBegun = said !== undefined
@@ -162,25 +162,25 @@ export function createThinkingTags({ isOpen = false } = {}) {
 
   function thinking(text: string): Piece[] {
     whole += text
-    const from = Math.max(0, held.length - closing.length)
-    held += text
-    const end = held.indexOf(closing, from)
+    const from = Math.max(0, buffered.length - closing.length)
+    buffered += text
+    const end = buffered.indexOf(closing, from)
     if (end >= 0) {
-      const pieces = thoughtPiece(held.slice(0, end).trimEnd())
-      const rest = held.slice(end + closing.length)
-      held = ''
+      const pieces = thoughtPiece(buffered.slice(0, end).trimEnd())
+      const rest = buffered.slice(end + closing.length)
+      buffered = ''
       whole = ''
       state = 'beginning'
       isAfterThinking = true
-      held = rest
+      buffered = rest
       return [...pieces, ...beginning()]
     }
     // What may be the beginning of the end is held back, and the white space before it.
-    const open = held.lastIndexOf(closing.charAt(0))
-    const last = open >= 0 && closing.startsWith(held.slice(open)) ? open : held.length
-    const safe = Math.max(held.slice(0, last).trimEnd().length, last - maxHeldSpace)
-    const pieces = thoughtPiece(held.slice(0, safe))
-    held = held.slice(safe)
+    const open = buffered.lastIndexOf(closing.charAt(0))
+    const last = open >= 0 && closing.startsWith(buffered.slice(open)) ? open : buffered.length
+    const safe = Math.max(buffered.slice(0, last).trimEnd().length, last - maxBufferedSpace)
+    const pieces = thoughtPiece(buffered.slice(0, safe))
+    buffered = buffered.slice(safe)
     return pieces
   }
 
@@ -220,12 +220,12 @@ export function createThinkingTags({ isOpen = false } = {}) {
 
   /** Of an answer that ends with a tag: all but the tag, and what may become one is held back. */
   function withoutEnding(given: string, tag: string): string {
-    held += given
-    const end = held.indexOf(tag)
-    const last = held.lastIndexOf(tag.charAt(0))
-    const safe = end >= 0 ? end : last >= 0 && tag.startsWith(held.slice(last)) ? last : held.length
-    const text = held.slice(0, safe)
-    held = held.slice(end >= 0 ? end + tag.length : safe)
+    buffered += given
+    const end = buffered.indexOf(tag)
+    const last = buffered.lastIndexOf(tag.charAt(0))
+    const safe = end >= 0 ? end : last >= 0 && tag.startsWith(buffered.slice(last)) ? last : buffered.length
+    const text = buffered.slice(0, safe)
+    buffered = buffered.slice(end >= 0 ? end + tag.length : safe)
     return text
   }
 
@@ -233,7 +233,7 @@ export function createThinkingTags({ isOpen = false } = {}) {
     add(text: string): Piece[] {
       if (state === 'thinking') return thinking(text)
       if (state === 'answer') return answer(text)
-      held += text
+      buffered += text
       return beginning()
     },
     /** If the text so far has a stray end of thinking: what was thought before it, and the answer after it. */
@@ -247,8 +247,8 @@ export function createThinkingTags({ isOpen = false } = {}) {
      * neither cut off nor followed by a call.
      */
     end({ isCut = false, hasCalls = false } = {}): { pieces: Piece[]; restart?: Restart | undefined } {
-      const rest = held
-      held = ''
+      const rest = buffered
+      buffered = ''
       if (state === 'beginning') return { pieces: textPiece(isAfterThinking ? rest.trim() : rest) }
       if (state === 'answer') return { pieces: textPiece(rest), restart: hasCalls ? restartAt(strayLast) : undefined }
       if ((isOpen && !isAfterThinking) || !(isAfterThinking || isCut || hasCalls))

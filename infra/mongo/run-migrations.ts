@@ -94,17 +94,17 @@ async function takeLease(
 
   const lost = new AbortController()
   const loseIt = () => lost.abort(new Error('this migration job lost its lease to another one'))
-  let heldUntil = clock() + leaseMs
+  let lockedUntil = clock() + leaseMs
   const renewal = setInterval(() => {
     const renewedAt = clock()
     state.updateOne(own, { $set: { 'lease.expires_at': expiry() } }).then(
       ({ matchedCount }) => {
         if (matchedCount === 0) loseIt()
-        else heldUntil = renewedAt + leaseMs
+        else lockedUntil = renewedAt + leaseMs
       },
       () => {
         // If the database is unreachable for a moment, the lease stays valid until it expires.
-        if (clock() > heldUntil) loseIt()
+        if (clock() > lockedUntil) loseIt()
       },
     )
   }, leaseMs / 4)

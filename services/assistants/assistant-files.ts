@@ -74,12 +74,12 @@ export function createAssistantFiles({ collections, assistants, assistantConfigs
       const stores = await storeIds(caller, file.sources)
       const { assistant, outcome } =
         known === undefined ? await create(caller, file, stores) : await change(caller, known, file, stores)
-      const held = new Set((await filesOf(assistant._id)).map(({ sha256, name }) => [sha256, name]).flat())
+      const present = new Set((await filesOf(assistant._id)).map(({ sha256, name }) => [sha256, name]).flat())
       return {
         assistant,
         outcome,
         missingSecrets: unsetSecrets(file.missing, configOf(assistant)),
-        missingFiles: (file.sources.files ?? []).filter(({ name, sha256 = name }) => !held.has(sha256)),
+        missingFiles: (file.sources.files ?? []).filter(({ name, sha256 = name }) => !present.has(sha256)),
       }
     },
   }

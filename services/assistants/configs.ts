@@ -62,7 +62,7 @@ export function createAssistantConfigs(secretBox: SecretBox, tokenHashes: KeyedH
     },
 
     /** Whether the token is the assistant's. Compares in constant time. */
-    holdsToken({ public_token_hashes: expected = [] }: AssistantRecord, token: string): boolean {
+    containsToken({ public_token_hashes: expected = [] }: AssistantRecord, token: string): boolean {
       const given = tokenHashes(token)
       return expected.some((hash) => given.some((other) => areEqual(hash, other)))
     },

@@ -52,14 +52,14 @@ export function createDownloads(outbound: Pick<Outbound, 'fetchWith'>): Download
   }
 
   function begin(owner: string) {
-    let held = 0
+    let reserved = 0
     let admitted: Promise<AbortSignal> | undefined
     let release = () => {}
 
     /** Holds more bytes, or less. */
-    function hold(change: number): void {
+    function reserve(change: number): void {
       memory.add(change)
-      held += change
+      reserved += change
     }
 
     /** Holds the bytes of the first download. Answers with the time limit of the request. */
@@ -70,7 +70,7 @@ export function createDownloads(outbound: Pick<Outbound, 'fetchWith'>): Download
         if (slot === undefined) throw tooMany('too_many_requests')
         release = slot
         await memory.take(bytes, signal)
-        held += bytes
+        reserved += bytes
       } catch (error) {
         throw signal.aborted ? tooMany('unavailable') : error
       }
@@ -79,7 +79,7 @@ export function createDownloads(outbound: Pick<Outbound, 'fetchWith'>): Download
 
     const download: Download = async (url, { maxBytes, loc, accept = '*/*' }) => {
       checkAddress(url, loc)
-      if (admitted !== undefined) hold(maxBytes)
+      if (admitted !== undefined) reserve(maxBytes)
       let kept = 0
       const requestLimit = await (admitted ??= admit(maxBytes))
       try {
@@ -95,14 +95,14 @@ export function createDownloads(outbound: Pick<Outbound, 'fetchWith'>): Download
         // What failed inside says something about networks that the caller cannot see.
         throw invalidInput(loc, reasonOf(error), 'unreachable')
       } finally {
-        hold(kept - maxBytes)
+        reserve(kept - maxBytes)
       }
     }
 
     return {
       download,
       end() {
-        hold(-held)
+        reserve(-reserved)
         release()
       },
     }

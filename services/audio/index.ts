@@ -47,14 +47,14 @@ interface AudioDeps {
 const usualNames = ['whisper-1', 'tts-1']
 
 /** Recordings in memory at once, of all callers of a process. */
-const maxHeldBytes = 256 * 1024 * 1024
+const maxReservedBytes = 256 * 1024 * 1024
 
 /**
  * What is said, written down, and texts, read aloud, by the servers of the settings. The seconds and characters count as
  * work of the project.
  */
 export function createAudio({ listening, speaking, workUsage }: AudioDeps) {
-  let heldBytes = 0
+  let reservedBytes = 0
 
   return {
     /** The names of the models that are configured. */
@@ -66,12 +66,12 @@ export function createAudio({ listening, speaking, workUsage }: AudioDeps) {
      * Takes room for the bytes of a recording that is being received; the function that is returned gives it back.
      * Throws `too_many_requests` while others fill it.
      */
-    hold(bytes: number): () => void {
-      if (heldBytes + bytes > maxHeldBytes)
+    reserve(bytes: number): () => void {
+      if (reservedBytes + bytes > maxReservedBytes)
         throw new AppError('too_many_requests', 'Too many recordings are being received.', { retryAfterSeconds: 2 })
-      heldBytes += bytes
+      reservedBytes += bytes
       return () => {
-        heldBytes -= bytes
+        reservedBytes -= bytes
       }
     },
 

@@ -13,7 +13,7 @@ import { type ModelUsage, type RunKey, type RunOverrides, type RunRecord, isOpen
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { ModelsNow } from '../models/live-models.ts'
-import { budgetStore, heldMax } from '../stores/budgets.ts'
+import { budgetStore, reservationsMax } from '../stores/budgets.ts'
 import { runStore } from '../stores/runs.ts'
 import { type EndedRun, costOfUsages, usagesOf, wasUnused } from './cost-of-run.ts'
 import { tokenLimits, usageByModel } from './usage.ts'
@@ -66,10 +66,10 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
       const own = (assistant.budgets ?? []).filter(counts)
       const ids = [...new Set([...own, ...inherited])]
       if (ids.length === 0) return []
-      const hold = { run: runId, ...estimateOf(deps, question), at: now() }
+      const reservation = { run: runId, ...estimateOf(deps, question), at: now() }
       try {
         for (const id of ids) {
-          const exceeded = await take(id, hold)
+          const exceeded = await take(id, reservation)
           if (exceeded !== undefined) throw refusal(exceeded, isPublic, now())
         }
       } catch (error) {
@@ -140,15 +140,15 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
   }
 
   /** Counts one run in one statement, unless a limit is reached: then returns the budget. */
-  async function take(id: string, hold: BudgetReservation): Promise<BudgetRecord | undefined> {
+  async function take(id: string, reservation: BudgetReservation): Promise<BudgetRecord | undefined> {
     for (let tries = 1; ; tries++) {
       const days = daysAt(now())
-      if (await store.take(id, days, hold)) return undefined
+      if (await store.take(id, days, reservation)) return undefined
       const budget = await store.find(id)
       // It was removed a moment ago.
       if (budget === null) return undefined
       if (!days.includes(budget.day)) await store.beginDay(budget, days[0])
-      else if (budget.held?.some(({ run }) => run === hold.run)) return undefined
+      else if (budget.held?.some(({ run }) => run === reservation.run)) return undefined
       else if (tries >= triesMax) return budget
       else if (exceededBy(budget) !== undefined && !(await leftovers.countLeftovers(budget))) return budget
     }
@@ -208,11 +208,12 @@ function createLeftovers({ collections, now }: LeftoversDeps, count: Count) {
       const byId = new Map(known.map((run) => [run._id, run]))
       const isLate = (since: Date | undefined) => since !== undefined && since.getTime() < time - graceMs
       let found = 0
-      for (const hold of held) {
-        const run = byId.get(hold.run)
-        if (run === undefined ? !isLate(hold.at) : !(run.status === 'success' || isLate(run.finished_at))) continue
+      for (const reservation of held) {
+        const run = byId.get(reservation.run)
+        if (run === undefined ? !isLate(reservation.at) : !(run.status === 'success' || isLate(run.finished_at)))
+          continue
         found += 1
-        const counted = { _id: hold.run, budgets: [_id] }
+        const counted = { _id: reservation.run, budgets: [_id] }
         await (run === undefined
           ? count.giveBack(counted)
           : count.finalizeStored({ ...counted, thread_id: run.thread_id }))
@@ -271,13 +272,13 @@ const reservedRetrySeconds = 10
 /** What keeps a budget from admitting another run; undefined if nothing does. */
 function exceededBy(budget: BudgetRecord): Reason | undefined {
   const { held = [] } = budget
-  const heldSum = (what: 'tokens' | 'money') => held.reduce((total, hold) => total + hold[what], 0)
+  const reservedSum = (what: 'tokens' | 'money') => held.reduce((total, reservation) => total + reservation[what], 0)
   if (budget.money >= budget.max_money) return { what: 'money', isReserved: false }
   if (budget.runs >= budget.max_runs) return { what: 'runs', isReserved: false }
   if (budget.tokens >= budget.max_tokens) return { what: 'tokens', isReserved: false }
-  if (budget.money + heldSum('money') >= budget.max_money) return { what: 'money', isReserved: true }
-  if (budget.tokens + heldSum('tokens') >= budget.max_tokens) return { what: 'tokens', isReserved: true }
-  return held.length >= heldMax ? { what: 'runs', isReserved: true } : undefined
+  if (budget.money + reservedSum('money') >= budget.max_money) return { what: 'money', isReserved: true }
+  if (budget.tokens + reservedSum('tokens') >= budget.max_tokens) return { what: 'tokens', isReserved: true }
+  return held.length >= reservationsMax ? { what: 'runs', isReserved: true } : undefined
 }
 
 /** Whether its tokens or its money are used up, without what is reserved. */

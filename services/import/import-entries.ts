@@ -27,7 +27,7 @@ type Entry = ReadRecords['messages']
 /** The last entries of a run are written even when its thread is full. */
 const importedMaxBytes = 1.5 * threadMaxBytes
 /** Entries that are held until those before them come; far more than archives of earlier versions need. */
-const heldMaxBytes = threadMaxBytes
+const deferredMaxBytes = threadMaxBytes
 /** An entry takes memory beside its messages, of which it may have none. */
 const restBytes = 1024
 const missingBefore = 'an entry before it is missing'
@@ -41,12 +41,12 @@ export function createEntryImport(
   { userId, idOf, report }: Import,
 ) {
   const log = logStore(collections)
-  const held = new Map<string, Entry>()
-  let heldBytes = 0
+  const deferred = new Map<string, Entry>()
+  let deferredBytes = 0
 
   return {
     async take(first: Entry): Promise<void> {
-      for (let entry: Entry | undefined = first; entry !== undefined; entry = nextHeld(entry)) {
+      for (let entry: Entry | undefined = first; entry !== undefined; entry = nextDeferred(entry)) {
         const current = entry
         await recordOutcome(report, 'messages', keyOf(current), () => store(current))
       }
@@ -54,18 +54,18 @@ export function createEntryImport(
 
     /** To be called when all entries have come. */
     end(): void {
-      for (const key of held.keys()) report.refuse('messages', key, missingBefore)
-      held.clear()
+      for (const key of deferred.keys()) report.refuse('messages', key, missingBefore)
+      deferred.clear()
     },
   }
 
-  async function store(archived: Entry): Promise<'imported' | 'existing' | 'held'> {
+  async function store(archived: Entry): Promise<'imported' | 'existing' | 'deferred'> {
     const { seq } = archived
     const threadId = idOf('thread', archived.thread_id)
     const entryId = newEntryId(archived)
     const thread = await importedThread(collections, userId, threadId)
     const last = thread.last_seq ?? 0
-    if (seq > last + 1) return hold(archived)
+    if (seq > last + 1) return defer(archived)
     if (seq <= last && (await log.seqOf(threadId, entryId)) !== undefined) return 'existing'
     // Entries of an import leave the thread without this id; what is said later gives it one.
     if (seq <= last || thread.last_entry_id !== undefined) throw refused('its thread has gone on since')
@@ -88,21 +88,21 @@ export function createEntryImport(
     return old === undefined ? idOf('message', `${thread}/${seq}`) : idOf('run', old)
   }
 
-  function hold(entry: Entry): 'held' {
-    const bytes = heldBytesOf(entry)
-    if (held.has(keyOf(entry))) throw refused('two entries have the same number')
-    if (heldBytes + bytes > heldMaxBytes) throw refused(missingBefore)
-    held.set(keyOf(entry), entry)
-    heldBytes += bytes
-    return 'held'
+  function defer(entry: Entry): 'deferred' {
+    const bytes = deferredBytesOf(entry)
+    if (deferred.has(keyOf(entry))) throw refused('two entries have the same number')
+    if (deferredBytes + bytes > deferredMaxBytes) throw refused(missingBefore)
+    deferred.set(keyOf(entry), entry)
+    deferredBytes += bytes
+    return 'deferred'
   }
 
-  function nextHeld({ thread_id, seq }: Entry): Entry | undefined {
+  function nextDeferred({ thread_id, seq }: Entry): Entry | undefined {
     const key = keyOf({ thread_id, seq: seq + 1 })
-    const next = held.get(key)
+    const next = deferred.get(key)
     if (next === undefined) return undefined
-    held.delete(key)
-    heldBytes -= heldBytesOf(next)
+    deferred.delete(key)
+    deferredBytes -= deferredBytesOf(next)
     return next
   }
 
@@ -122,7 +122,7 @@ export function createEntryImport(
   }
 }
 
-const heldBytesOf = ({ messages_json: text, words }: Entry) =>
+const deferredBytesOf = ({ messages_json: text, words }: Entry) =>
   words.reduce((bytes, word) => bytes + Buffer.byteLength(word), Buffer.byteLength(text) + restBytes)
 
 function keyOf({ thread_id, seq }: Pick<Entry, 'thread_id' | 'seq'>): string {

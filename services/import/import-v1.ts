@@ -23,7 +23,7 @@ export const takesNoPlace = ({ kind, public: isPublic, counted, asked_from: aske
   counted === false && !isPublic && kind === undefined && askedFrom === undefined
 
 /** Whether what it holds is shown as items, whose ids name the runs and entries that they belong to. */
-export const holdsItems = ({ kind, counted }: Pick<ThreadRecord, 'kind' | 'counted'>): boolean =>
+export const containsItems = ({ kind, counted }: Pick<ThreadRecord, 'kind' | 'counted'>): boolean =>
   kind === 'conversation' || counted === false
 
 /** What makes an imported run a stored completion or a response again. */
@@ -72,7 +72,7 @@ export function createV1Import({ secretBox }: ImportV1Deps, idOf: NewIds) {
     const completion = completionOf(run)
     const { response_json: text } = run
     // An id of a conversation leads to the thread of the run, and to no other.
-    const response = text === undefined || !holdsItems(thread) ? undefined : responseOf(text, thread)
+    const response = text === undefined || !containsItems(thread) ? undefined : responseOf(text, thread)
     return {
       ...(completion === undefined ? {} : { completion }),
       ...(response === undefined ? {} : { response_json: JSON.stringify(response) }),

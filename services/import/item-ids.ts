@@ -1,7 +1,7 @@
 import type { NewIds } from '../../domain/archive/new-ids.ts'
 import { withEntryId } from '../../domain/responses/ids.ts'
 import { createTurns } from '../turns.ts'
-import { holdsItems } from './import-v1.ts'
+import { containsItems } from './import-v1.ts'
 
 /** The ids of messages, and of those that they follow, where messages have them. In texts, quotes are escaped. */
 const messageIds = /("type":"(?:Human|AI|Tool|System)Message","data":\{"id":"|"after":")([^"\\]{38,200})(?=")/g
@@ -13,9 +13,9 @@ const messageIds = /("type":"(?:Human|AI|Tool|System)Message","data":\{"id":"|"a
 export async function withNewItems(
   messagesJson: string,
   idOf: NewIds,
-  thread: Parameters<typeof holdsItems>[0],
+  thread: Parameters<typeof containsItems>[0],
 ): Promise<string> {
-  if (!holdsItems(thread)) return messagesJson
+  if (!containsItems(thread)) return messagesJson
   const rename = (entryId: string) => idOf('run', entryId)
   const turns = createTurns()
   let [text, end] = ['', 0]

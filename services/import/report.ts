@@ -84,11 +84,11 @@ export async function recordOutcome(
   report: ReportWriter,
   kind: ReportedKind,
   oldId: string,
-  store: () => Promise<'imported' | 'existing' | 'held'>,
+  store: () => Promise<'imported' | 'existing' | 'deferred'>,
 ): Promise<void> {
   try {
     const outcome = await store()
-    if (outcome !== 'held') report.count(outcome, kind)
+    if (outcome !== 'deferred') report.count(outcome, kind)
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error
     report.refuse(kind, oldId, error)

@@ -147,7 +147,7 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
  */
 function createPublicAccess(
   collections: Pick<Collections, 'assistants'>,
-  configs: Pick<AssistantConfigs, 'holdsToken' | 'settingsOf' | 'tokenHashes'>,
+  configs: Pick<AssistantConfigs, 'containsToken' | 'settingsOf' | 'tokenHashes'>,
 ) {
   const { findOfAny } = ownAssistantStore(collections)
   const { findByTokenOfAny } = openAssistantStore(collections)
@@ -172,7 +172,7 @@ function createPublicAccess(
         case 'authenticated':
           throw new AppError('forbidden', 'This assistant is not open to the public.')
         case 'public_token':
-          if (!tokens.some((token) => configs.holdsToken(assistant, token))) throw refused()
+          if (!tokens.some((token) => configs.containsToken(assistant, token))) throw refused()
           return assistant
         case 'public_no_auth':
           return assistant

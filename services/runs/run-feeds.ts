@@ -191,9 +191,9 @@ class SharedFeed {
     try {
       if (await this.#readKept()) this.#notify()
     } finally {
-      const held = this.#waiting ?? []
+      const pending = this.#waiting ?? []
       this.#waiting = undefined
-      for (const batch of held) this.#receive(batch)
+      for (const batch of pending) this.#receive(batch)
     }
   }
 

@@ -5,7 +5,7 @@ import { isNew } from '../duplicate-key.ts'
 import { isMatched } from './results.ts'
 
 /** Open runs that one budget counts at once, so that its record stays small. */
-export const heldMax = 10_000
+export const reservationsMax = 10_000
 
 type Maxima = Pick<BudgetRecord, 'max_runs' | 'max_tokens' | 'max_money'>
 type Cost = Pick<BudgetRecord, 'tokens' | 'money'>
@@ -66,12 +66,12 @@ export const budgetStore = ({ budgets }: Pick<Collections, 'budgets'>) => ({
     ),
 
   /** Counts one run in one statement, if its limits leave room and it is not counted yet. */
-  async take(id: string, days: string[], hold: BudgetReservation): Promise<boolean> {
-    const isAnother = { 'held.run': { $ne: hold.run } }
-    const isFree = { [`held.${heldMax - 1}`]: { $exists: false }, $expr: hasRoom }
+  async take(id: string, days: string[], reservation: BudgetReservation): Promise<boolean> {
+    const isAnother = { 'held.run': { $ne: reservation.run } }
+    const isFree = { [`held.${reservationsMax - 1}`]: { $exists: false }, $expr: hasRoom }
     const { matchedCount } = await budgets.updateOne(
       { _id: id, day: { $in: days }, ...isAnother, ...isFree },
-      { $inc: { runs: 1 }, $push: { held: hold } },
+      { $inc: { runs: 1 }, $push: { held: reservation } },
     )
     return matchedCount > 0
   },

@@ -3,7 +3,7 @@ import type { Collections } from '../collections.ts'
 import { isNew } from '../duplicate-key.ts'
 import { isMatched } from './results.ts'
 
-type Held = Pick<IdempotencyKeyRecord, '_id' | 'lease'>
+type ClaimedKey = Pick<IdempotencyKeyRecord, '_id' | 'lease'>
 
 /** Selects the keys whose answers contain parts of these records. */
 export const aboutSubjects = (ids: string[]) => ({ subjects: { $in: ids } })
@@ -36,13 +36,13 @@ export const idempotencyStore = ({ idempotencyKeys: keys }: Pick<Collections, 'i
       .lean<IdempotencyKeyRecord>(),
 
   /** A lease that another attempt has taken over matches nothing: false. */
-  renew: async ({ _id, lease }: Held, until: Date) =>
+  renew: async ({ _id, lease }: ClaimedKey, until: Date) =>
     isMatched(await keys.updateOne({ _id, lease }, { $set: { leased_until: until } })),
 
-  end: async ({ _id, lease }: Held, $set: Partial<IdempotencyKeyRecord>, subjects: string[]) =>
+  end: async ({ _id, lease }: ClaimedKey, $set: Partial<IdempotencyKeyRecord>, subjects: string[]) =>
     keys.updateOne({ _id, lease }, { $set, $addToSet: { subjects: { $each: subjects } } }),
 
-  remove: async ({ _id, lease }: Held) => keys.deleteOne({ _id, lease }),
+  remove: async ({ _id, lease }: ClaimedKey) => keys.deleteOne({ _id, lease }),
 
   countAbout: async (ids: string[]) => keys.countDocuments(aboutSubjects(ids)),
 

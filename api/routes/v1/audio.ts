@@ -86,7 +86,7 @@ export const v1AudioRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asyn
         if (!request.isMultipart())
           throw new AppError('unsupported_media_type', 'Send the recording as multipart/form-data.')
         const { projectId } = callerOf(request)
-        const giveBack = audio.hold(maxRecordingBytes)
+        const giveBack = audio.reserve(maxRecordingBytes)
         try {
           const { model, recording } = await readRecording(request, kind)
           const { contentType, text } = await audio.listen({ projectId, model, kind, recording }, request.signal)

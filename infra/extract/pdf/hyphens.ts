@@ -18,12 +18,12 @@ export function createKnownWords(): KnownWords {
     },
     has(word) {
       const wanted = word.toLowerCase()
-      return texts.some((text) => holds(text, wanted))
+      return texts.some((text) => contains(text, wanted))
     },
   }
 }
 
-function holds(text: string, word: string): boolean {
+function contains(text: string, word: string): boolean {
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
     if (!isLetter(text[at - 1]) && !isLetter(text[at + word.length])) return true
   return false

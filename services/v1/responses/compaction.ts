@@ -11,7 +11,7 @@ const prompt = [
 
 /** The request for a summary of what another request brings. Like any other it is a run, of which nothing is kept. */
 export function summaryRequest(
-  { model, acting, previousId, held, overrides }: NewResponse,
+  { model, acting, previousId, retained, overrides }: NewResponse,
   { entries, instructions }: { entries: InputEntry[]; instructions?: string | undefined },
 ): NewResponse {
   const { service_tier: tier, user, safety_identifier: identifier, prompt_cache_key: cacheKey } = overrides
@@ -36,7 +36,7 @@ export function summaryRequest(
     tools: noTools(),
     metadataJson: undefined,
     shown: { tools: [] },
-    ...(held === undefined ? {} : { held }),
+    ...(retained === undefined ? {} : { retained }),
   }
 }
 

@@ -101,8 +101,12 @@ export function createResponses(deps: ResponsesDeps) {
   }
 
   /** The previous response, which has ended. */
-  async function findPrevious(caller: Caller, previousId: string, held?: ReadonlySet<string>): Promise<ResponseRun> {
-    const looking = held?.has(previousId) ? find(caller, previousId) : findStored(caller, previousId)
+  async function findPrevious(
+    caller: Caller,
+    previousId: string,
+    retained?: ReadonlySet<string>,
+  ): Promise<ResponseRun> {
+    const looking = retained?.has(previousId) ? find(caller, previousId) : findStored(caller, previousId)
     const found = await looking.catch((error: unknown) => {
       if (!isNotFound(error)) throw error
       throw new AppError('not_found', `There is no response ${previousId}.`, {
@@ -133,7 +137,7 @@ export function createResponses(deps: ResponsesDeps) {
     if (asked.summary !== undefined)
       return { thread: undefined, earlier: { input: [ownSummary(asked.summary)], attachments: [] } }
     if (asked.previousId === undefined) return { thread: asked.conversation, earlier: nothing }
-    const previous = await findPrevious(caller, asked.previousId, asked.held)
+    const previous = await findPrevious(caller, asked.previousId, asked.retained)
     // One that is not to be stored is deleted with its thread.
     const canShare = asked.isStored && previous.facts.isUnstored !== true
     const thread = canShare ? await continuedThread(previous, runId) : undefined
@@ -222,12 +226,14 @@ export function createResponses(deps: ResponsesDeps) {
    */
   async function callsToMake(
     caller: Caller,
-    { previousId, conversation, held }: NewResponse,
+    { previousId, conversation, retained }: NewResponse,
     { allowed, context, given }: { allowed: AllowedCall[]; context: Message[]; given: Message[] },
   ): Promise<string[]> {
     if (allowed.length === 0 || conversation !== undefined) return []
     const isCopied = context.length > 0 || previousId === undefined
-    const before = isCopied ? context : (await readContext((await findPrevious(caller, previousId, held)).run)).messages
+    const before = isCopied
+      ? context
+      : (await readContext((await findPrevious(caller, previousId, retained)).run)).messages
     const notified = notifiedDecisions(foldMessages(before, given))
     return allowed.flatMap(({ requestId, index }) => (notified.has(given[index]?.data.id ?? '') ? [requestId] : []))
   }
@@ -311,7 +317,7 @@ export function createResponses(deps: ResponsesDeps) {
   async function earlierOf(caller: Caller, asked: Omit<NewResponse, 'model'>): Promise<Message[]> {
     if (asked.conversation !== undefined) return (await readContext.ofThread(asked.conversation)).messages
     if (asked.previousId === undefined) return []
-    const { run } = await findPrevious(caller, asked.previousId, asked.held)
+    const { run } = await findPrevious(caller, asked.previousId, asked.retained)
     return (await readContext(run)).messages
   }
 
@@ -377,8 +383,8 @@ export function createResponses(deps: ResponsesDeps) {
     },
 
     /** The tools that the requests up to a response have found, as JSON text. */
-    async foundTools(caller: Caller, previousId: string, held?: ReadonlySet<string>): Promise<string | undefined> {
-      return (await findPrevious(caller, previousId, held)).facts.found_json
+    async foundTools(caller: Caller, previousId: string, retained?: ReadonlySet<string>): Promise<string | undefined> {
+      return (await findPrevious(caller, previousId, retained)).facts.found_json
     },
 
     sealThought: ({ project_id: projectId }: RunRecord, thought: Thought): string =>

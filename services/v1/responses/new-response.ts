@@ -69,5 +69,5 @@ export interface NewResponse {
   /** What was said before is replaced by this summary. */
   summary?: string
   /** Responses that are not stored and can be continued all the same: their caller holds them open. */
-  held?: ReadonlySet<string>
+  retained?: ReadonlySet<string>
 }

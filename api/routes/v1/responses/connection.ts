@@ -8,8 +8,8 @@ import { responseId } from '../../../../domain/responses/ids.ts'
  */
 export interface Connection {
   /** The ids of the responses that can be continued although they are not stored. */
-  readonly held: ReadonlySet<string>
-  hold(run: RunRecord): void
+  readonly retained: ReadonlySet<string>
+  retain(run: RunRecord): void
   /** A response that continues this one has failed: it cannot be continued again. */
   drop(id: string): void
   close(): void
@@ -18,24 +18,24 @@ export interface Connection {
 export function createConnection(forget: (run: RunRecord) => Promise<void>): Connection {
   let kept: RunRecord | undefined
   let isClosed = false
-  const held = new Set<string>()
+  const retained = new Set<string>()
   const drop = () => {
     const before = kept
     kept = undefined
-    held.clear()
+    retained.clear()
     if (before !== undefined) void forget(before)
   }
   return {
-    held,
-    hold(run) {
+    retained,
+    retain(run) {
       drop()
       kept = run
-      held.add(responseId(run._id))
+      retained.add(responseId(run._id))
       // The client has left while the run was being started.
       if (isClosed) drop()
     },
     drop(id) {
-      if (held.has(id)) drop()
+      if (retained.has(id)) drop()
     },
     close() {
       isClosed = true

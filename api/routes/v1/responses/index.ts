@@ -57,12 +57,12 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
       const caller = callerOf(request)
       const { conversation: named, stream, include, previous_response_id: previous, context_management } = request.body
       const connection = currentConnection.getStore()
-      const held = connection?.held
+      const retained = connection?.retained
       const conversation = await conversationOf(conversations, caller, named)
-      const foundText = previous ? await responses.foundTools(caller, previous, held) : undefined
+      const foundText = previous ? await responses.foundTools(caller, previous, retained) : undefined
       const asked = {
         ...readRequest(request.body, caller, { conversation, foundText }),
-        ...(held === undefined ? {} : { held }),
+        ...(retained === undefined ? {} : { retained }),
       }
       const followed = await followOnce(request, {
         start: async (id, confirm) => {
@@ -82,7 +82,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
         feed.close()
         return toResponse({ ...response, run: await responses.reread(run) }, [], included)
       }
-      if (!asked.isStored) connection?.hold(run)
+      if (!asked.isStored) connection?.retain(run)
       const forget = forgetting(request, followed, asked.isStored || connection !== undefined)
       // The stored answer of a key would outlive the response.
       if (stream || !asked.isStored) await answerIsFollowed(request)

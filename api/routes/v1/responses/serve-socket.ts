@@ -56,7 +56,7 @@ export function serveSocket(
   let idle: NodeJS.Timeout | undefined
   let hasAnswered = true
 
-  const held: UnreadAnswer = {
+  const retained: UnreadAnswer = {
     bytes: () => (isOpen() && unreadBytes() > smoothBytes ? unreadBytes() : undefined),
     destroy: () => socket.terminate(),
   }
@@ -66,7 +66,7 @@ export function serveSocket(
   function sendText(data: string): void {
     if (!isOpen()) return
     socket.send(data, () => undefined)
-    unread.note(held)
+    unread.note(retained)
   }
 
   function end(code: number, reason: string): void {
@@ -157,7 +157,7 @@ export function serveSocket(
     const late = setTimeout(() => socket.terminate(), times.unreadMs)
     await new Promise((resolve) => socket.ping(undefined, undefined, resolve))
     clearTimeout(late)
-    unread.note(held)
+    unread.note(retained)
   }
 
   function isFull(): boolean {
@@ -189,7 +189,7 @@ export function serveSocket(
 
   function beat(): void {
     // An answer goes on while its client is waited for.
-    unread.note(held)
+    unread.note(retained)
     if (unreadBytes() > maxUnreadBytes) return socket.terminate()
     if (socket.isPaused) return
     if (!hasAnswered) return socket.terminate()
@@ -219,7 +219,7 @@ export function serveSocket(
     closing.removeEventListener('abort', leave)
     current?.raw.res.destroy()
     connection.close()
-    unread.forget(held)
+    unread.forget(retained)
     finish()
   })
   waitForMore()
