@@ -13,41 +13,41 @@ interface LineMessage {
  * newest message back to its first. System messages belong to all versions.
  */
 export function createMessageLine() {
-  const placeOf = new Map<string, number>()
-  /** By place: the place of the message before; -1 for a first message. */
+  const positionOf = new Map<string, number>()
+  /** By position: the place of the message before; -1 for a first message. */
   const before: number[] = []
   const system = new Set<number>()
   let newest = -1
   let hasVersions = false
 
   return {
-    /** The place of a message, in the order of the log. A message whose id is known takes the earlier one's place. */
+    /** The position of a message, in the order of the log. A message whose id is known takes the earlier one's position. */
     add({ type, data }: LineMessage): number {
-      const known = placeOf.get(data.id)
+      const known = positionOf.get(data.id)
       if (known !== undefined) return known
-      const place = before.length
+      const index = before.length
       const after = type === 'HumanMessage' ? data.after : undefined
-      const previous = after === undefined ? newest : after === null ? -1 : (placeOf.get(after) ?? -1)
+      const previous = after === undefined ? newest : after === null ? -1 : (positionOf.get(after) ?? -1)
       if (previous !== newest) hasVersions = true
-      if (type === 'SystemMessage') system.add(place)
-      placeOf.set(data.id, place)
+      if (type === 'SystemMessage') system.add(index)
+      positionOf.set(data.id, index)
       before.push(previous)
-      newest = place
-      return place
+      newest = index
+      return index
     },
 
-    placeOf: (id: string): number | undefined => placeOf.get(id),
+    positionOf: (id: string): number | undefined => positionOf.get(id),
 
-    /** The places of the conversation in order; with `last`, of the version that ends there. */
-    places(last = newest): number[] {
-      if (!hasVersions) return Array.from({ length: last + 1 }, (_, place) => place)
-      const line = new Set([...system].filter((place) => place <= last))
-      for (let place = last; place >= 0; place = before[place] ?? -1) line.add(place)
+    /** The positions of the conversation in order; with `last`, of the version that ends there. */
+    positions(last = newest): number[] {
+      if (!hasVersions) return Array.from({ length: last + 1 }, (_, index) => index)
+      const line = new Set([...system].filter((index) => index <= last))
+      for (let index = last; index >= 0; index = before[index] ?? -1) line.add(index)
       return [...line].toSorted((a, b) => a - b)
     },
 
-    /** The place of the message before this one; -1 for a first message. */
-    before: (place: number): number => before[place] ?? -1,
+    /** The position of the message before this one; -1 for a first message. */
+    before: (index: number): number => before[index] ?? -1,
   }
 }
 
@@ -60,9 +60,9 @@ export function foldMessages(state: readonly Message[], added: readonly Message[
   const line = createMessageLine()
   const messages: Message[] = []
   for (const entry of [...state, ...added]) messages[line.add(entry)] = entry
-  const end = last === undefined ? undefined : line.placeOf(last)
+  const end = last === undefined ? undefined : line.positionOf(last)
   if (last !== undefined && end === undefined) return []
-  return line.places(end).flatMap((place) => messages[place] ?? [])
+  return line.positions(end).flatMap((index) => messages[index] ?? [])
 }
 
 interface WindowOptions {
@@ -79,11 +79,11 @@ interface WindowOptions {
  */
 export function createMessageWindow(maxBytes: number, { before, allVersions = false }: WindowOptions = {}) {
   const line = createMessageLine()
-  /** By place; those before `first` are left out. */
+  /** By position; those before `first` are left out. */
   const kept: ({ message: Message; bytes: number } | undefined)[] = []
   let first = 0
   let total = 0
-  /** The place of the last message that is considered. */
+  /** The position of the last message that is considered. */
   let end: number | undefined
 
   const isUnknown = () => before !== undefined && end === undefined
@@ -94,16 +94,16 @@ export function createMessageWindow(maxBytes: number, { before, allVersions = fa
     first += 1
   }
 
-  function places(): number[] {
+  function positions(): number[] {
     if (isUnknown()) return []
-    return allVersions ? [...kept.keys()] : line.places(end)
+    return allVersions ? [...kept.keys()] : line.positions(end)
   }
 
   return {
     /** A message whose id is known replaces the earlier one in its place, any other is appended. */
     add(message: Message, bytes: number): void {
       const { id } = message.data
-      const isKnown = line.placeOf(id) !== undefined
+      const isKnown = line.positionOf(id) !== undefined
       if (id === before && !isKnown) end = line.before(line.add(message))
       if (end !== undefined && !isKnown) return
       const place = line.add(message)
@@ -114,10 +114,10 @@ export function createMessageWindow(maxBytes: number, { before, allVersions = fa
     },
 
     /** Oldest first. Nothing when the message that `before` names was not among them. */
-    messages: (): Message[] => places().flatMap((place) => kept[place]?.message ?? []),
+    messages: (): Message[] => positions().flatMap((index) => kept[index]?.message ?? []),
 
     /** How many older messages were left out. */
-    omitted: (): number => places().filter((place) => place < first).length,
+    omitted: (): number => positions().filter((index) => index < first).length,
   }
 }
 

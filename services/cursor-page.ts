@@ -15,28 +15,28 @@ export const isBackwards = ({ after, before }: PageQuery) => before !== undefine
 /** One page of a list in memory, no larger than one answer. Throws `not_found` for an unknown cursor. */
 export function pageOf<T>(oldestFirst: T[], idOf: (entry: T) => string, page: PageQuery): Page<T> {
   const entries = page.order === 'asc' ? oldestFirst : oldestFirst.toReversed()
-  const place = (id: string | undefined, otherwise: number) => {
+  const index = (id: string | undefined, otherwise: number) => {
     if (id === undefined) return otherwise
     const found = entries.findIndex((entry) => idOf(entry) === id)
     if (found === -1) throw noEntry()
     return found
   }
-  const start = place(page.after, -1) + 1
-  const end = place(page.before, entries.length)
+  const start = index(page.after, -1) + 1
+  const end = index(page.before, entries.length)
   const range = entries.slice(start, Math.max(start, end))
   const backwards = isBackwards(page)
   const { entries: chosen, hasMore } = firstPage(backwards ? range.toReversed() : range, page.limit)
   return { entries: backwards ? chosen.toReversed() : chosen, hasMore }
 }
 
-interface Place {
+interface CursorEntry {
   _id: string
   created_at: Date
 }
 
 interface Source<T> {
   /** The entry of that id, if it is one of the list. */
-  find(id: string): Promise<Place | null>
+  find(id: string): Promise<CursorEntry | null>
   /** The entries of the list that also match `range`. */
   read(range: object, sort: { created_at?: 1 | -1; _id: 1 | -1 }): ListQuery<T>
   bytesOf(entry: T): number
@@ -55,7 +55,7 @@ export async function storedPage<T>(
     return found
   }
   const [later, earlier] = page.order === 'asc' ? (['$gt', '$lt'] as const) : (['$lt', '$gt'] as const)
-  const beyond = ({ _id, created_at }: Place, operator: '$gt' | '$lt') =>
+  const beyond = ({ _id, created_at }: CursorEntry, operator: '$gt' | '$lt') =>
     isById
       ? { _id: { [operator]: _id } }
       : { $or: [{ created_at: { [operator]: created_at } }, { created_at, _id: { [operator]: _id } }] }

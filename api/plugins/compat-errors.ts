@@ -64,7 +64,7 @@ export const V1Error = Type.Object(error, { title: 'V1Error', about: "An error i
  */
 export const v1Errors: ErrorShape = {
   bodyOf: (_body, error) => {
-    const shown = errorObject(error, innermostOf(error), { nameOf: placeOf, code: v1CodeOf(error) })
+    const shown = errorObject(error, innermostOf(error), { nameOf: pathOf, code: v1CodeOf(error) })
     if (!isUnknownModel(error)) return { error: shown }
     return { error: { ...shown, type: 'invalid_request_error', param: 'model' } }
   },
@@ -103,7 +103,7 @@ function errorObject(
 }
 
 /** `['body', 'tools', 0, 'type']` as `tools[0].type`. */
-function placeOf(loc: Loc): string {
+function pathOf(loc: Loc): string {
   const [first, ...rest] = loc[0] === 'body' && loc.length > 1 ? loc.slice(1) : loc
   return rest.reduce<string>(
     (place, part) => (typeof part === 'number' ? `${place}[${part}]` : `${place}.${part}`),

@@ -4,11 +4,12 @@
  * `row` counts from 1 as the program does that made the table; `sheet` is its name in a workbook, `caption` what stands
  * above its header.
  */
-export type Block = Place & ({ kind: 'heading'; level: number; text: string } | { kind: BodyKind; text: string })
+export type Block = BlockLocation &
+  ({ kind: 'heading'; level: number; text: string } | { kind: BodyKind; text: string })
 
 type BodyKind = 'text' | 'row' | 'code'
 
-interface Place {
+interface BlockLocation {
   page?: number
   label?: string
   sheet?: string

@@ -29,7 +29,7 @@ const deepestHeading = 9
 /** Longer texts need not be counted to know that they are long. */
 const mostCharactersOfToken = 16
 
-interface PlacedUnit extends Unit {
+interface LocatedUnit extends Unit {
   /** Where further sentences begin in a unit that is not cut at them. */
   sentences?: number[]
   isHeading: boolean
@@ -51,7 +51,7 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
   const minTokens = Math.floor(maxTokens / 4)
   const headings = createHeadings()
   const captions = createCaptions()
-  let units: PlacedUnit[] = []
+  let units: LocatedUnit[] = []
   /** How many of `units` are repeated from the previous chunk. */
   let carried = 0
   let tokens = 0
@@ -74,7 +74,7 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
     return take()
   }
 
-  function place(unit: PlacedUnit): void {
+  function place(unit: LocatedUnit): void {
     while (isTooMuch(unit) && units.length > carried) emit(cutIndex(units, carried, maxTokens), true)
     // Drop the overlap when the new unit needs the room.
     while (isTooMuch(unit) && carried > 0) {
@@ -88,7 +88,7 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
     characters += unit.text.length
   }
 
-  function isTooMuch(unit: PlacedUnit): boolean {
+  function isTooMuch(unit: LocatedUnit): boolean {
     if (tokens + unit.tokens > maxTokens) return true
     return characters + unit.text.length > maxChunkCharacters
   }
@@ -170,7 +170,7 @@ function laterSentences(text: string): number[] {
 }
 
 /** `maxRowTokens`: a longer row of a table is cut like a text; others stay whole. */
-function unitsOf(block: Block, above: Pick<PlacedUnit, 'heading' | 'caption'>, maxRowTokens: number): PlacedUnit[] {
+function unitsOf(block: Block, above: Pick<LocatedUnit, 'heading' | 'caption'>, maxRowTokens: number): LocatedUnit[] {
   const isHeading = block.kind === 'heading'
   const { page, label, sheet, row } = block
   const place = { isHeading, page, label, sheet, row, ...above }
@@ -199,7 +199,7 @@ function unitsOf(block: Block, above: Pick<PlacedUnit, 'heading' | 'caption'>, m
  * Where to end a full chunk: after its last paragraph if the chunk is then still well filled, never after a
  * heading.
  */
-function cutIndex(units: PlacedUnit[], carried: number, maxTokens: number): number {
+function cutIndex(units: LocatedUnit[], carried: number, maxTokens: number): number {
   let sum = 0
   let best = 0
   for (const [index, unit] of units.entries()) {
@@ -212,7 +212,7 @@ function cutIndex(units: PlacedUnit[], carried: number, maxTokens: number): numb
 }
 
 /** The end of a chunk that the next one repeats. */
-function overlapOf(chunkUnits: PlacedUnit[], overlapTokens: number): PlacedUnit[] {
+function overlapOf(chunkUnits: LocatedUnit[], overlapTokens: number): LocatedUnit[] {
   let sum = 0
   let start = chunkUnits.length
   while (start > 1) {
@@ -224,7 +224,7 @@ function overlapOf(chunkUnits: PlacedUnit[], overlapTokens: number): PlacedUnit[
   return chunkUnits.slice(start)
 }
 
-function toChunk(units: PlacedUnit[], carried: number): Chunk | undefined {
+function toChunk(units: LocatedUnit[], carried: number): Chunk | undefined {
   const joined = units.map((unit) => unit.text).join('')
   // The indentation of the first line stays.
   let start = 0
@@ -249,7 +249,7 @@ function toChunk(units: PlacedUnit[], carried: number): Chunk | undefined {
 }
 
 /** Undefined if the chunk begins with something else, or has the words itself. */
-function captionOf(own: PlacedUnit[], text: string): string | undefined {
+function captionOf(own: LocatedUnit[], text: string): string | undefined {
   const caption = own.find((unit) => !unit.isHeading)?.caption
   return caption === undefined || text.includes(caption) ? undefined : caption
 }

@@ -42,9 +42,9 @@ export function splitIntoLines(text: string): Unit[] {
   return units
 }
 
-type Place = Pick<Unit, 'endsParagraph' | 'beginsSentence'>
+type UnitBoundary = Pick<Unit, 'endsParagraph' | 'beginsSentence'>
 
-function addPiece(units: Unit[], text: string, { endsParagraph, beginsSentence }: Place): void {
+function addPiece(units: Unit[], text: string, { endsParagraph, beginsSentence }: UnitBoundary): void {
   const first = units.length
   for (const piece of text.length <= tokenWindowCharacters ? [text] : windows(text, tokenWindowCharacters)) {
     addWindow(units, piece)

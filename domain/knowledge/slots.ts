@@ -8,17 +8,17 @@ const waitingToBeRead = 32
 const waitingScans = 8
 
 /** Two at least, because one is never taken by scans. */
-const placesOf = (filesReadAtOnce: number) => Math.max(2, filesReadAtOnce)
+const slotsOf = (filesReadAtOnce: number) => Math.max(2, filesReadAtOnce)
 
 /** For reading files. */
 export function readingSlots(filesReadAtOnce: number) {
-  const slots = placesOf(filesReadAtOnce)
+  const slots = slotsOf(filesReadAtOnce)
   return { slots, slotsPerOwner: slots - 1, waiting: waitingToBeRead, waitingPerOwner: 2 }
 }
 
 /** Of these, those in which pictures are read, which takes minutes. */
 export function scanSlots(filesReadAtOnce: number) {
-  return { slots: placesOf(filesReadAtOnce) - 1, slotsPerOwner: 1, waiting: waitingScans, waitingPerOwner: 1 }
+  return { slots: slotsOf(filesReadAtOnce) - 1, slotsPerOwner: 1, waiting: waitingScans, waitingPerOwner: 1 }
 }
 
 /** For embedding files. */
@@ -35,5 +35,5 @@ export const crawlActivities = 40
 
 /** Concurrent activities of the queue `documents`: all of the above, and some for deletions and short steps. */
 export function documentActivities(filesReadAtOnce: number): number {
-  return placesOf(filesReadAtOnce) + waitingToBeRead + waitingScans + embeddingSlots.slots + reembeddingSlots.slots + 16
+  return slotsOf(filesReadAtOnce) + waitingToBeRead + waitingScans + embeddingSlots.slots + reembeddingSlots.slots + 16
 }

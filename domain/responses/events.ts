@@ -74,10 +74,10 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
   }
 
   function* listedTools(item: McpListTools): Progress {
-    const place = { item_id: item.id, output_index: outputIndex }
+    const location = { item_id: item.id, output_index: outputIndex }
     yield { type: 'response.output_item.added', output_index: outputIndex, item: { ...item, tools: [] } }
-    yield { type: 'response.mcp_list_tools.in_progress', ...place }
-    yield { type: 'response.mcp_list_tools.completed', ...place }
+    yield { type: 'response.mcp_list_tools.in_progress', ...location }
+    yield { type: 'response.mcp_list_tools.completed', ...location }
     yield done(item)
   }
 
@@ -127,7 +127,7 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
     if (first === undefined) return
     const { call_id: id, name } = first
     const begun = callOfFunction(read(at).message.data.id, index, { id, name, args: {}, type: 'tool_call' })
-    const place = yield* callBegun(begun)
+    const location = yield* callBegun(begun)
     const canonical = createCanonicalArguments()
     let sent = ''
     for (;;) {
@@ -141,14 +141,14 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
         contradicted =
           item === undefined || item.call_id !== id || item.name !== begun.name || !isContinued(item.arguments)
         if (item === undefined || contradicted) return
-        if (item.arguments.startsWith(sent)) yield* pieces(item.arguments, sent.length, place)
-        yield* callEnd(item, place)
+        if (item.arguments.startsWith(sent)) yield* pieces(item.arguments, sent.length, location)
+        yield* callEnd(item, location)
         return
       }
       const known = canonical.read(now?.args ?? '')
       if (known.isWhole && known.text.startsWith(sent) && begunCall(at, index + 1) !== undefined) {
-        yield* pieces(known.text, sent.length, place)
-        yield* callEnd({ ...begun, arguments: known.text }, place)
+        yield* pieces(known.text, sent.length, location)
+        yield* callEnd({ ...begun, arguments: known.text }, location)
         return
       }
       // An attempt that begins again is skipped until it is as long as what was sent.
@@ -159,7 +159,7 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
       }
       const delta = known.text.slice(sent.length, end)
       sent = known.text.slice(0, end)
-      yield { type: 'response.function_call_arguments.delta', ...place, delta }
+      yield { type: 'response.function_call_arguments.delta', ...location, delta }
     }
 
     /** Arguments that are no object are stored as what can be read of them, which may be less than was sent. */
@@ -172,10 +172,10 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
   }
 
   function* callBegun(item: FunctionCall): Generator<ResponseEvent, { item_id: string; output_index: number }, void> {
-    const place = { item_id: item.id, output_index: outputIndex }
+    const location = { item_id: item.id, output_index: outputIndex }
     const begun = { ...item, status: 'in_progress', arguments: '' }
     yield { type: 'response.output_item.added', output_index: outputIndex, item: begun }
-    return place
+    return location
   }
 
   /** A call of the client's tool that is no function. */
@@ -187,15 +187,16 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
       item: { ...begun, status: 'in_progress' },
     }
     if (item.type === 'custom_tool_call') {
-      const place = { item_id: item.id, output_index: outputIndex }
-      for (const delta of piecesOf(item.input)) yield { type: 'response.custom_tool_call_input.delta', ...place, delta }
-      yield { type: 'response.custom_tool_call_input.done', ...place, input: item.input }
+      const location = { item_id: item.id, output_index: outputIndex }
+      for (const delta of piecesOf(item.input))
+        yield { type: 'response.custom_tool_call_input.delta', ...location, delta }
+      yield { type: 'response.custom_tool_call_input.done', ...location, input: item.input }
     }
     yield done(item)
   }
 
-  function* callEnd(item: FunctionCall, place: object): Progress {
-    yield { type: 'response.function_call_arguments.done', ...place, name: item.name, arguments: item.arguments }
+  function* callEnd(item: FunctionCall, location: object): Progress {
+    yield { type: 'response.function_call_arguments.done', ...location, name: item.name, arguments: item.arguments }
     yield done(item)
   }
 
@@ -296,12 +297,12 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
     return { type: 'response.output_item.added', output_index: outputIndex, item }
   }
 
-  function* textEnd(message: AIMessage, place: object): Progress {
+  function* textEnd(message: AIMessage, location: object): Progress {
     const part = textPart(message, context)
     for (const [index, annotation] of part.annotations.entries())
-      yield { type: 'response.output_text.annotation.added', ...place, annotation_index: index, annotation }
-    yield { type: 'response.output_text.done', ...place, text: part.text, logprobs: part.logprobs }
-    yield { type: 'response.content_part.done', ...place, part }
+      yield { type: 'response.output_text.annotation.added', ...location, annotation_index: index, annotation }
+    yield { type: 'response.output_text.done', ...location, text: part.text, logprobs: part.logprobs }
+    yield { type: 'response.content_part.done', ...location, part }
   }
 
   function* callOf(
@@ -313,9 +314,9 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
     if (isFunction(call, result(), context)) {
       const item = clientCall({ messageId, index, call }, context.shapes)
       if (item.type === 'function_call') {
-        const place = yield* callBegun(item)
-        yield* pieces(item.arguments, 0, place)
-        yield* callEnd(item, place)
+        const location = yield* callBegun(item)
+        yield* pieces(item.arguments, 0, location)
+        yield* callEnd(item, location)
       } else yield* otherCall(item)
       return
     }
@@ -324,7 +325,7 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
       return
     }
     const begun = serverCall({ messageId, index, call, result: undefined }, { ...context, isOpen: true })
-    const place = { item_id: begun.id, output_index: outputIndex }
+    const location = { item_id: begun.id, output_index: outputIndex }
     yield {
       type: 'response.output_item.added',
       output_index: outputIndex,
@@ -335,19 +336,19 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
             ? { ...begun, code: '' }
             : begun,
     }
-    yield { type: `response.${begun.type}.in_progress`, ...place }
+    yield { type: `response.${begun.type}.in_progress`, ...location }
     if (begun.type === 'mcp_call') {
-      yield { type: 'response.mcp_call_arguments.delta', ...place, delta: begun.arguments }
-      yield { type: 'response.mcp_call_arguments.done', ...place, arguments: begun.arguments }
+      yield { type: 'response.mcp_call_arguments.delta', ...location, delta: begun.arguments }
+      yield { type: 'response.mcp_call_arguments.done', ...location, arguments: begun.arguments }
     } else if (begun.type === 'code_interpreter_call') {
       const { type, code } = begun
-      for (const delta of piecesOf(code ?? '')) yield { type: `response.${type}_code.delta`, ...place, delta }
-      yield { type: `response.${type}_code.done`, ...place, code }
-      yield { type: `response.${type}.interpreting`, ...place }
-    } else yield { type: `response.${begun.type}.searching`, ...place }
+      for (const delta of piecesOf(code ?? '')) yield { type: `response.${type}_code.delta`, ...location, delta }
+      yield { type: `response.${type}_code.done`, ...location, code }
+      yield { type: `response.${type}.interpreting`, ...location }
+    } else yield { type: `response.${begun.type}.searching`, ...location }
     while (result() === undefined && !shown.isOver) yield undefined
     const ended = serverCall({ messageId, index, call, result: result() }, { ...context, isOpen: false })
-    if (result() !== undefined) yield { type: `response.${begun.type}.completed`, ...place }
+    if (result() !== undefined) yield { type: `response.${begun.type}.completed`, ...location }
     yield done(ended)
   }
 
@@ -365,16 +366,16 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
 }
 
 /** A refusal is short: it comes as one piece. */
-function* refusalPart(refusal: string, place: object): Progress {
-  yield { type: 'response.content_part.added', ...place, part: { type: 'refusal', refusal: '' } }
-  yield { type: 'response.refusal.delta', ...place, delta: refusal }
-  yield { type: 'response.refusal.done', ...place, refusal }
-  yield { type: 'response.content_part.done', ...place, part: { type: 'refusal', refusal } }
+function* refusalPart(refusal: string, location: object): Progress {
+  yield { type: 'response.content_part.added', ...location, part: { type: 'refusal', refusal: '' } }
+  yield { type: 'response.refusal.delta', ...location, delta: refusal }
+  yield { type: 'response.refusal.done', ...location, refusal }
+  yield { type: 'response.content_part.done', ...location, part: { type: 'refusal', refusal } }
 }
 
 /** The rest of the arguments of a function. */
-function* pieces(text: string, from: number, place: object): Progress {
-  for (const delta of piecesOf(text, from)) yield { type: 'response.function_call_arguments.delta', ...place, delta }
+function* pieces(text: string, from: number, location: object): Progress {
+  for (const delta of piecesOf(text, from)) yield { type: 'response.function_call_arguments.delta', ...location, delta }
 }
 
 /** A text that is whole, in the pieces that it always has. */

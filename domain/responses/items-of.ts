@@ -284,9 +284,9 @@ function callItem(message: AIMessage, index: number, results: CallResults, conte
   if (call === undefined) throw new Error('there is no such call')
   const result = results.get(message.data.id)?.[index]
   if (isFunction(call, result, context)) return clientCall({ messageId: message.data.id, index, call }, context.shapes)
-  const place = { messageId: message.data.id, index, call }
-  if (isAskedFor(call, result, context)) return approvalRequest(place, context)
-  return serverCall({ ...place, result }, context)
+  const location = { messageId: message.data.id, index, call }
+  if (isAskedFor(call, result, context)) return approvalRequest(location, context)
+  return serverCall({ ...location, result }, context)
 }
 
 /** Whether a person is asked, or was, before the call is made. */

@@ -39,7 +39,7 @@ const beginningLength = 3
 export function messageTerms(thread: Thread, { _id, created_at }: Entry, words: string[]): MessageTerms | undefined {
   const { public: isPublic, counted, asked_from: askedFrom, expires_at: end } = thread
   if (isPublic || counted === false || askedFrom !== undefined || end !== undefined) return undefined
-  return words.length === 0 ? undefined : { project_id: thread.project_id, words, at: placeOf(_id, created_at) }
+  return words.length === 0 ? undefined : { project_id: thread.project_id, words, at: sortKeyOf(_id, created_at) }
 }
 
 /** The words of an entry. Reads no further than it must, and never longer than a moment: not in a transaction. */
@@ -67,7 +67,7 @@ function firstTerms(messages: readonly Message[]): Set<string> {
   return terms
 }
 
-export function placeOf(id: string, time: Date): number {
+export function sortKeyOf(id: string, time: Date): number {
   const end = Number.parseInt(id.slice(-3), 16)
   return time.getTime() + (Number.isNaN(end) ? 0 : end / 4096)
 }
@@ -140,8 +140,8 @@ function passageOf(message: Message, wanted: WantedTerms): FoundText {
     const term = [...termsIn(word, budget)].flat().find((each) => isWanted(each.toWellFormed()))
     if (term === undefined) continue
     // In scripts without spaces, a term is a part of what stands together.
-    const place = Math.max(word.indexOf(term), 0)
-    const mark = { start: index + place, end: index + (place > 0 ? place + term.length : word.length) }
+    const position = Math.max(word.indexOf(term), 0)
+    const mark = { start: index + position, end: index + (position > 0 ? position + term.length : word.length) }
     if (marks.length === 0) end = Math.min(text.length, mark.start + after)
     marks.push({ start: mark.start, end: Math.min(mark.end, end) })
   }

@@ -55,12 +55,12 @@ function positionsAfter(text: string, places: number[], star: '*' | '**', next: 
 function endsAfter(text: string, places: number[], star: '*' | '**', last: string): boolean {
   const at = text.length - last.length
   if (!text.endsWith(last)) return false
-  if (star === '**') return places.some((place) => place <= at)
+  if (star === '**') return places.some((index) => index <= at)
   const part = at === 0 ? 0 : text.lastIndexOf('/', at - 1) + 1
-  return places.some((place) => place <= at && place >= part)
+  return places.some((index) => index <= at && index >= part)
 }
 
-function endOfPart(text: string, place: number): number {
-  const end = text.indexOf('/', place)
+function endOfPart(text: string, index: number): number {
+  const end = text.indexOf('/', index)
   return end < 0 ? text.length : end
 }

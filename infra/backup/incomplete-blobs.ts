@@ -1,7 +1,7 @@
 import type mongoose from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import type { BlobLocation } from '../mongo/blob-bytes.ts'
-import { type BlobDocument, collectionsOf, placed } from '../mongo/blob-store.ts'
+import { type BlobDocument, collectionsOf, located } from '../mongo/blob-store.ts'
 
 const blobsAtOnce = 16
 
@@ -40,7 +40,7 @@ export async function countIncompleteBlobs(
 async function isWhole(objects: BlobLocation, blob: BlobDocument, length: number): Promise<boolean> {
   const wanted = { length, from: Math.max(0, length - 1), chunkSize: blob.chunkSize }
   try {
-    await Array.fromAsync(objects.read(placed(blob), wanted))
+    await Array.fromAsync(objects.read(located(blob), wanted))
     return true
   } catch (error) {
     if (error instanceof AppError && error.code === 'internal') return false

@@ -46,10 +46,10 @@ export function readWeights(bytes: Buffer): Weights {
   cursor.skip(4)
   const vocabulary = readVocabulary(cursor)
   const places = readPositions(cursor)
-  const placeOf = (name: string) => {
-    const place = places.get(name)
-    if (place === undefined) throw new Error(`the weights have no ${name}`)
-    return place
+  const offsetOf = (name: string) => {
+    const offset = places.get(name)
+    if (offset === undefined) throw new Error(`the weights have no ${name}`)
+    return offset
   }
   return {
     hidden,
@@ -60,11 +60,11 @@ export function readWeights(bytes: Buffer): Weights {
     epsilon,
     vocabulary,
     blocks: (name) => {
-      const { start, values } = placeOf(name)
+      const { start, values } = offsetOf(name)
       return bytes.subarray(start, start + (values / blockValues) * blockBytes)
     },
     floats: (name) => {
-      const { start, values } = placeOf(name)
+      const { start, values } = offsetOf(name)
       return floatsAt(bytes, start, values)
     },
   }

@@ -134,13 +134,13 @@ export function createExtractor(options: ExtractorOptions): Extractor {
         const output = chunksOf(readFile(reader, file, options, signal))
         try {
           // A second reader gives the same chunks again.
-          for (let place = 0; ; place++) {
+          for (let index = 0; ; index++) {
             const next = await output.next()
             if (next.done) {
               isReusable = !(await reader.isHeavy())
               return next.value
             }
-            if (place < given) continue
+            if (index < given) continue
             given++
             yield next.value
           }

@@ -14,7 +14,7 @@ interface Row {
   cells: Map<number, string>
   /** Columns that only repeat the value of a cell to the left. */
   repeated: ReadonlySet<number>
-  place: ReturnType<typeof placeOf> & { row?: number }
+  place: ReturnType<typeof locationOf> & { row?: number }
 }
 
 /** A row to ask about, with its values as they are written. */
@@ -55,7 +55,7 @@ const nameCharacters = 120
  * value in each row and column that it covers.
  */
 export function createTableWriter(options: Options = {}) {
-  let place = placeOf(options)
+  let place = locationOf(options)
   const covered = createCovered(countCopy)
   let copied = 0
   let buffered: Row[] | undefined = []
@@ -247,14 +247,14 @@ export function createTableWriter(options: Options = {}) {
 
     /** The table goes on on the next page. */
     turnTo(next: Pick<Options, 'page' | 'label'>): void {
-      place = placeOf({ ...options, ...next })
+      place = locationOf({ ...options, ...next })
     },
 
     end: (): Block[] => [...(buffered === undefined ? endApart() : release(true)), ...namesWithoutValues()],
   }
 }
 
-function placeOf({ page, label, sheet }: Options) {
+function locationOf({ page, label, sheet }: Options) {
   return {
     ...(page === undefined ? {} : { page }),
     ...(label === undefined ? {} : { label }),

@@ -143,7 +143,7 @@ export function createSources() {
     /** As Markdown that follows the answer; texts refer to the pages by their number. Empty without pages. */
     list(): string {
       if (found.size === 0) return ''
-      const lines = [...found].map(([url, title], place) => `${place + 1}. [${title || url}](<${url}>)`)
+      const lines = [...found].map(([url, title], index) => `${index + 1}. [${title || url}](<${url}>)`)
       return `\n\n${lines.join('\n')}`
     },
   }

@@ -108,7 +108,7 @@ function* messageTraits(text: string, { messages, tools = [] }: RequestBody): Ge
 
 /** Whether pictures or files of a tool's result follow it. Those of a person are refused to the person. */
 function showsFiles(messages: RequestBody['messages']): boolean {
-  return messages.some(({ role }, place) => role === 'user' && messages[place - 1]?.role === 'tool')
+  return messages.some(({ role }, index) => role === 'user' && messages[index - 1]?.role === 'tool')
 }
 
 /** The members of messages and calls that hold what the model thought. */

@@ -46,7 +46,7 @@ export function createTextReader({
   }
 
   function contentDeltas(value: unknown, at: string): AnswerDelta[] {
-    if (isArray(value)) return (arrayAt(value, at) ?? []).flatMap((part, place) => partDeltas(part, `${at}[${place}]`))
+    if (isArray(value)) return (arrayAt(value, at) ?? []).flatMap((part, index) => partDeltas(part, `${at}[${index}]`))
     if (isJsonObject(value)) return partDeltas(value, at)
     const text = stringAt(value, at)
     return text ? textDeltas(counted(text)) : []

@@ -56,12 +56,12 @@ function assistantMessage(
     ...named,
     ...(member === undefined || thought === '' ? {} : { [member]: thought }),
     ...members?.message,
-    tool_calls: calls.map((call, place) => ({
+    tool_calls: calls.map((call, index) => ({
       id: callId(call.id, traits),
       type: call.type,
       function: { name: toolName(call.function.name, traits), arguments: call.function.arguments },
-      ...(place === 0 && traits.has('signed_calls') ? unsigned : {}),
-      ...members?.calls?.[place],
+      ...(index === 0 && traits.has('signed_calls') ? unsigned : {}),
+      ...members?.calls?.[index],
     })),
   }
 }
@@ -147,8 +147,8 @@ function pastCallsAsText(messages: WireMessage[]): WireMessage[] {
       message.role === 'tool' ? [[message.tool_call_id, textOf(message.content)] as const] : [],
     ),
   )
-  return messages.flatMap((message, place): WireMessage[] => {
-    if (place > newest) return [message]
+  return messages.flatMap((message, index): WireMessage[] => {
+    if (index > newest) return [message]
     if (message.role === 'tool') return []
     if (message.role !== 'assistant' || message.tool_calls === undefined) return [message]
     const told = message.tool_calls.flatMap((call) =>

@@ -1,7 +1,7 @@
 import type { ObjectUpload } from '../../services/object-store.ts'
 
 /** A blob as the places of bytes know it. */
-export interface PlacedBlob {
+export interface LocatedBlob {
   /** 24 hexadecimal digits, which begin with the time of its making in seconds. */
   id: string
   owner: string
@@ -19,14 +19,14 @@ export interface BlobLocation {
   /** What the documents call it: `database`, or bucket and prefix as `s3://bucket/prefix`. */
   readonly name: string
   readonly pieceBytes: number
-  write(blob: PlacedBlob): ObjectUpload
+  write(blob: LocatedBlob): ObjectUpload
   /** The bytes from `from` on. Fails with `internal` if some are missing. */
-  read(blob: PlacedBlob, wanted: BytesWanted): AsyncGenerator<Uint8Array>
+  read(blob: LocatedBlob, wanted: BytesWanted): AsyncGenerator<Uint8Array>
   /** Removes everything of the blobs, and makes sure of it. */
-  remove(blobs: PlacedBlob[]): Promise<void>
+  remove(blobs: LocatedBlob[]): Promise<void>
   /** Everything that an owner has here, also what no document names. The database keeps no owners of bytes. */
   removeOf(owner: string): Promise<void>
-  ofOwner(owner: string): AsyncGenerator<PlacedBlob>
+  ofOwner(owner: string): AsyncGenerator<LocatedBlob>
   /** Blobs with bytes that were begun before the time. The owner is missing where bytes do not say it. */
   before(time: Date): AsyncGenerator<{ id: string; owner?: string }>
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import mongoose from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import type { BlobStore, StoredBlob } from '../../services/knowledge/blob-store.ts'
-import type { BlobLocation, PlacedBlob } from './blob-bytes.ts'
+import type { BlobLocation, LocatedBlob } from './blob-bytes.ts'
 import { createPieceBuffers, inPieces } from './piece-buffers.ts'
 import { type Piece, chunkSizeBytes, createPieceLocation, databaseName, missingBytes } from './piece-location.ts'
 
@@ -52,10 +52,10 @@ export function createBlobStore(connection: mongoose.Connection, objects?: BlobL
   const collections = collectionsOf(connection)
   const { blobs, pieces } = collections
   const database = createPieceLocation(pieces)
-  const places = { database, objects }
+  const locations = { database, objects }
   const target = objects ?? database
   const buffers = createPieceBuffers(target.pieceBytes)
-  const all = { ...collections, places }
+  const all = { ...collections, locations }
 
   return {
     newBlobId: () => new ObjectId().toHexString(),
@@ -123,7 +123,7 @@ export function createBlobStore(connection: mongoose.Connection, objects?: BlobL
 }
 
 type Blobs = ReturnType<typeof collectionsOf>
-type Places = Blobs & { places: { database: BlobLocation; objects: BlobLocation | undefined } }
+type BlobLocations = Blobs & { locations: { database: BlobLocation; objects: BlobLocation | undefined } }
 
 /** Of blobs that were found in a place: those that no document names, in groups. */
 async function* withoutDocument<B extends { id: string }>(
@@ -150,8 +150,8 @@ async function* withoutDocument<B extends { id: string }>(
  * Bytes that no document names: of an upload that ended after the deletion of its file. An object gets a document, so
  * that it is deleted as every other blob is, by its owner or its id.
  */
-async function* remains(all: Places, time: Date): AsyncGenerator<string> {
-  for (const place of [all.places.database, all.places.objects]) {
+async function* remains(all: BlobLocations, time: Date): AsyncGenerator<string> {
+  for (const place of [all.locations.database, all.locations.objects]) {
     for await (const unnamed of withoutDocument(all, place?.before(time))) {
       for (const { id, owner } of unnamed) {
         // Another sweep may have been first.
@@ -167,7 +167,7 @@ async function* remains(all: Places, time: Date): AsyncGenerator<string> {
   }
 }
 
-function newDocument({ id, owner }: PlacedBlob, place: BlobLocation | undefined): Omit<BlobDocument, '_id'> {
+function newDocument({ id, owner }: LocatedBlob, place: BlobLocation | undefined): Omit<BlobDocument, '_id'> {
   return {
     chunkSize: chunkSizeBytes,
     uploadDate: new Date(),
@@ -178,7 +178,7 @@ function newDocument({ id, owner }: PlacedBlob, place: BlobLocation | undefined)
 }
 
 /** The place that a document names; throws `unavailable` for one that the settings do not name. */
-function placeOf({ database, objects }: Places['places'], store = databaseName): BlobLocation {
+function locationOf({ database, objects }: BlobLocations['locations'], store = databaseName): BlobLocation {
   if (store === database.name) return database
   if (store === objects?.name) return objects
   throw new AppError('unavailable', 'This file is in an object store that BLOBS_URL does not name.')
@@ -190,8 +190,8 @@ type FoundBlob = Pick<BlobDocument, '_id' | 'length' | 'metadata' | 'store'>
  * Bytes are deleted first, so that the document names the owner as long as there are any. `cleared`: an owner whose
  * objects are gone already.
  */
-async function remove(all: Places, ids: ObjectId[], cleared?: string): Promise<void> {
-  const { blobs, pieces, places } = all
+async function remove(all: BlobLocations, ids: ObjectId[], cleared?: string): Promise<void> {
+  const { blobs, pieces, locations } = all
   const members = { parts: 1, length: 1, store: 1, metadata: 1 } as const
   const found = await blobs.find({ _id: { $in: ids } }, { projection: members }).toArray()
   for (const { _id, parts } of found) {
@@ -203,21 +203,25 @@ async function remove(all: Places, ids: ObjectId[], cleared?: string): Promise<v
       cleared,
     )
   }
-  await removeObjects(places, found, cleared)
+  await removeObjects(locations, found, cleared)
   await pieces.deleteMany({ files_id: { $in: ids } })
   await blobs.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } })
 }
 
-async function removeObjects(places: Places['places'], found: FoundBlob[], cleared?: string): Promise<void> {
+async function removeObjects(
+  locations: BlobLocations['locations'],
+  found: FoundBlob[],
+  cleared?: string,
+): Promise<void> {
   const left = found.filter((blob) => {
     // Some stores list unfinished uploads only for a whole key.
     const isWhole = blob.length !== undefined
-    return placeOf(places, blob.store) === places.objects && !(isWhole && placed(blob).owner === cleared)
+    return locationOf(locations, blob.store) === locations.objects && !(isWhole && located(blob).owner === cleared)
   })
-  await places.objects?.remove(left.map(placed))
+  await locations.objects?.remove(left.map(located))
 }
 
-export function placed({ _id, metadata }: Pick<BlobDocument, '_id' | 'metadata'>): PlacedBlob {
+export function located({ _id, metadata }: Pick<BlobDocument, '_id' | 'metadata'>): LocatedBlob {
   return { id: _id.toHexString(), owner: metadata?.assistant_id ?? '' }
 }
 
@@ -286,11 +290,11 @@ async function unjoin({ blobs }: Blobs, id: ObjectId): Promise<void> {
   await blobs.deleteOne({ _id: id })
 }
 
-async function* bytesOf(all: Places, blobId: string): AsyncGenerator<Uint8Array> {
+async function* bytesOf(all: BlobLocations, blobId: string): AsyncGenerator<Uint8Array> {
   const members = { length: 1, chunkSize: 1, parts: 1, store: 1, metadata: 1 } as const
   const blob = await all.blobs.findOne({ _id: new ObjectId(blobId) }, { projection: members })
   if (blob?.length === undefined) throw missingBytes(blobId)
   const { length, chunkSize, store, parts } = blob
-  if (parts === undefined) yield* placeOf(all.places, store).read(placed(blob), { length, from: 0, chunkSize })
+  if (parts === undefined) yield* locationOf(all.locations, store).read(located(blob), { length, from: 0, chunkSize })
   else for (const part of parts) yield* bytesOf(all, part.toHexString())
 }

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import type { ObjectUpload } from '../../services/object-store.ts'
-import type { BlobLocation, BytesWanted, PlacedBlob } from './blob-bytes.ts'
+import type { BlobLocation, BytesWanted, LocatedBlob } from './blob-bytes.ts'
 
 const { Binary, ObjectId } = mongoose.mongo
 type ObjectId = mongoose.mongo.ObjectId
@@ -18,7 +18,7 @@ export const chunkSizeBytes = 1024 * 1024
 /** What documents of blobs call the database itself. */
 export const databaseName = 'database'
 
-const idsOf = (blobs: PlacedBlob[]) => blobs.map(({ id }) => new ObjectId(id))
+const idsOf = (blobs: LocatedBlob[]) => blobs.map(({ id }) => new ObjectId(id))
 
 /** Bytes in numbered pieces in the database, as GridFS has them. */
 export function createPieceLocation(pieces: mongoose.mongo.Collection<Piece>): BlobLocation {

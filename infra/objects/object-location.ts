@@ -1,5 +1,5 @@
 import type { ObjectStore } from '../../services/object-store.ts'
-import type { BlobLocation, PlacedBlob } from '../mongo/blob-bytes.ts'
+import type { BlobLocation, LocatedBlob } from '../mongo/blob-bytes.ts'
 
 /** Below the prefix of the setting, so that other kinds of objects have room beside them. */
 const root = 'blobs/'
@@ -7,7 +7,7 @@ const removedAtOnce = 4
 
 /** Bytes of blobs as objects `blobs/OWNER/ID`, so that what an owner has is found in the store itself. */
 export function createObjectLocation(store: ObjectStore): BlobLocation {
-  const keyOf = ({ id, owner }: PlacedBlob) => `${folderOf(owner)}${id}`
+  const keyOf = ({ id, owner }: LocatedBlob) => `${folderOf(owner)}${id}`
   const read = async function* (prefix: string) {
     for await (const { key, modifiedAt } of store.everything(prefix)) {
       const blob = blobOf(key)
@@ -40,7 +40,7 @@ function encoded(owner: string): string {
   )
 }
 
-function blobOf(key: string): PlacedBlob | undefined {
+function blobOf(key: string): LocatedBlob | undefined {
   const [, owner, id] = /^blobs\/([\w=-]+)\/([\da-f]{24})$/.exec(key) ?? []
   if (owner === undefined || id === undefined) return undefined
   const bytes = owner.replaceAll(/=([\dA-F]{2})/g, '%$1')

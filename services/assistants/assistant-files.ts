@@ -187,12 +187,12 @@ function createDelegateNames(collections: Pick<Collections, 'assistants'>) {
       const names = toolConfigs(config).flatMap(({ assistants: list }) => textsIn(list))
       if (names.length === 0) return config
       const found = await store.listNamed(projectId, { name: { $in: names } })
-      return mapped(config, 'assistants', ({ assistants: list, ...rest }, place) => ({
+      return mapped(config, 'assistants', ({ assistants: list, ...rest }, position) => ({
         ...rest,
         assistant_ids: textsIn(list).map((name, index) => {
           const [known, second] = found.filter((candidate) => candidate.name === name)
           const refuse = (words: string) =>
-            invalidInput(['body', 'file', 'tools', place, 'config', 'assistants', index], words)
+            invalidInput(['body', 'file', 'tools', position, 'config', 'assistants', index], words)
           if (known === undefined) throw refuse(`this project has no assistant “${name}”`)
           if (second !== undefined) throw refuse(`several assistants of this project are called “${name}”`)
           return known._id
@@ -213,13 +213,13 @@ function toolConfigs(config: Config): Config[] {
   })
 }
 
-function mapped(config: Config, member: string, change: (config: Config, place: number) => Config): Config {
+function mapped(config: Config, member: string, change: (config: Config, index: number) => Config): Config {
   const tools = config[toolsKey]
   if (!Array.isArray(tools)) return config
-  const changed = tools.map((tool: unknown, place) => {
+  const changed = tools.map((tool: unknown, index) => {
     const own = configOf(tool)
     return own !== undefined && Object.hasOwn(own, member) && isJsonObject(tool)
-      ? { ...tool, config: change(own, place) }
+      ? { ...tool, config: change(own, index) }
       : tool
   })
   return { ...config, [toolsKey]: changed }

@@ -211,12 +211,12 @@ async function requireAskable(
   }
 }
 
-const locOf = (place: number) => ['body', 'config', toolsKey, place, 'config']
+const locOf = (index: number) => ['body', 'config', toolsKey, index, 'config']
 
-function mismatch(place: number, config: object): AppError {
+function mismatch(index: number, config: object): AppError {
   const [error] = Value.Errors(AssistantToolConfig, config)
   const path = (error?.instancePath ?? '').split('/').slice(1)
-  return invalidInput([...locOf(place), ...path], error?.message ?? 'is not valid')
+  return invalidInput([...locOf(index), ...path], error?.message ?? 'is not valid')
 }
 
 function askableIdsOf(tools: ToolSetting[]): string[] {

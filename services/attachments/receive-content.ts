@@ -155,14 +155,14 @@ export async function removeAttachments(
 /** Stores bytes before what needs them, and removes them if that fails. */
 export async function withAttachments<T>(
   collections: Pick<Collections, 'attachments'>,
-  place: Pick<RunRecord, 'thread_id' | 'user_id' | 'created_at'>,
+  owner: Pick<RunRecord, 'thread_id' | 'user_id' | 'created_at'>,
   { given, work }: { given: NewAttachment[]; work: () => Promise<T> },
 ): Promise<T> {
   try {
-    await storeAttachments(collections, place, given)
+    await storeAttachments(collections, owner, given)
     return await work()
   } catch (error) {
-    await removeAttachments(collections, place, given)
+    await removeAttachments(collections, owner, given)
     throw error
   }
 }

@@ -113,8 +113,8 @@ export async function codeTool(
   ) {
     await container?.finish(key)
     if (threadId === undefined) return { content: limitText(answerOf(result, [], [])), parts: [] }
-    const place = { threadId, container: container?.id, keepsFiles: wanted.keepsFiles === true }
-    const { parts, refused } = await keepWritten(deps, actor, result.files, place)
+    const location = { threadId, container: container?.id, keepsFiles: wanted.keepsFiles === true }
+    const { parts, refused } = await keepWritten(deps, actor, result.files, location)
     return { content: limitText(answerOf(result, parts, refused)), parts }
   }
 }

@@ -22,7 +22,7 @@ export interface KeepWrittenDeps {
 
 type Written = NewAttachment & { is_written: true }
 
-interface Place {
+interface FileOwner {
   threadId: string
   /** The container that has the files, too. */
   container?: string | undefined
@@ -38,7 +38,7 @@ export async function keepWritten(
   deps: KeepWrittenDeps,
   caller: Caller,
   files: SessionFile[],
-  { threadId, container, keepsFiles }: Place,
+  { threadId, container, keepsFiles }: FileOwner,
 ): Promise<{ parts: AttachedPart[]; refused: string[] }> {
   const created_at = new Date()
   const written = files.map(({ path, bytes }): Written => ({
@@ -56,10 +56,10 @@ export async function keepWritten(
   const records = container === undefined ? stored : await withRoom(deps.collections, container, stored)
   if (container !== undefined) {
     const ofContainer = records.map((record) => ({ ...record, _id: containerFileId(record._id) }))
-    const place = { thread_id: container, user_id: caller.userId, created_at }
+    const owner = { thread_id: container, user_id: caller.userId, created_at }
     // Either the deletion of the container sees the copies, or they see it.
     const work = () => useContainer(deps.collections, caller, container)
-    await withAttachments(deps.collections, place, { given: ofContainer, work })
+    await withAttachments(deps.collections, owner, { given: ofContainer, work })
   }
   await storeAttachments(deps.collections, { thread_id: threadId, user_id: caller.userId, created_at }, records)
   const parts: AttachedPart[] = []

@@ -168,7 +168,7 @@ export function createFolders({ collections, transaction, vectorStores, entries,
     const uploaders = holderId === undefined ? [userId, null] : [userId]
     const found = await files.sourcesOnlyIn(shelf._id, uploaders, mostFiles)
     const groups: string[][] = []
-    for (let place = 0; place < found.length; place += filesAtOnce) groups.push(found.slice(place, place + filesAtOnce))
+    for (let index = 0; index < found.length; index += filesAtOnce) groups.push(found.slice(index, index + filesAtOnce))
     return groups
   }
 }

@@ -20,7 +20,7 @@ import { runStore } from '../stores/runs.ts'
 import { threadStore } from '../stores/threads.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
 import { normalisedTags } from '../threads/write-threads.ts'
-import { type ImportV1Deps, createV1Import, takesNoPlace } from './import-v1.ts'
+import { type ImportV1Deps, createV1Import, isUncounted } from './import-v1.ts'
 import { type Import, importedThread } from './import.ts'
 import { withNewItems } from './item-ids.ts'
 import { recordOutcome } from './report.ts'
@@ -86,8 +86,8 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         report.missSecrets(id, archived.name, archived.missing)
         if (await assistants.hasOwned(userId, id)) return 'existing'
         if (!Value.Check(AssistantConfig, config)) throw refused('its configuration is not valid here')
-        const place = { userId, projectId: idOf('project', archived.project_id) }
-        await deps.assistants.restoreUnder(place, id, { name: archived.name, config })
+        const owner = { userId, projectId: idOf('project', archived.project_id) }
+        await deps.assistants.restoreUnder(owner, id, { name: archived.name, config })
         await assistants.noteImported(userId, id, new Date(archived.created_at))
         return 'imported'
       }),
@@ -117,7 +117,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
           ...(archived.tags === undefined ? {} : { tags: normalisedTags(archived.tags) }),
           // Threads of public callers do not count against the quota. This one does, because anybody can write an
           // archive that calls its threads public.
-          ...(archived.public ? { counted: true } : takesNoPlace(archived) ? { counted: false } : {}),
+          ...(archived.public ? { counted: true } : isUncounted(archived) ? { counted: false } : {}),
           askedFrom: archived.asked_from?.map((above) => idOf('thread', above)),
           earlier: {
             created_at: new Date(archived.created_at),

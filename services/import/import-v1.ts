@@ -19,7 +19,7 @@ type Run = ReadRecords['runs']
 type Archived = Pick<ReadRecords['threads'], 'kind' | 'public' | 'counted' | 'asked_from'>
 
 /** Whether it is the thread of a stored completion or a response, whose bytes count in place of a thread. */
-export const takesNoPlace = ({ kind, public: isPublic, counted, asked_from: askedFrom }: Archived): boolean =>
+export const isUncounted = ({ kind, public: isPublic, counted, asked_from: askedFrom }: Archived): boolean =>
   counted === false && !isPublic && kind === undefined && askedFrom === undefined
 
 /** Whether what it holds is shown as items, whose ids name the runs and entries that they belong to. */

@@ -12,11 +12,11 @@ interface NamedFile {
  * in the name of the file, in the headings above, and in the caption of the table.
  */
 export function searchedText(file: NamedFile, chunk: ShownChunk): string {
-  return [documentName(file), withPlace(chunk)].filter((part) => part !== '').join('\n')
+  return [documentName(file), withHeading(chunk)].filter((part) => part !== '').join('\n')
 }
 
 /** The text below the headings and the caption that it does not have itself. */
-export function withPlace({ heading, caption, text }: ShownChunk): string {
+export function withHeading({ heading, caption, text }: ShownChunk): string {
   const above = [heading === undefined || text.startsWith(heading) ? undefined : heading, caption]
   return [...above.filter((part) => part !== undefined), text].join('\n')
 }

@@ -59,7 +59,7 @@ export function createEvaluation({ collections, transaction, passages, model }: 
       for (let start = 0; start < questions.length; start += askedAtOnce) {
         const part = questions.slice(start, start + askedAtOnce).map(async (expected) => ({
           question_id: expected.question_id,
-          place: placeOf(expected, await passages.search(assistant, expected.question, inspectedRanks, signal)),
+          place: rankOf(expected, await passages.search(assistant, expected.question, inspectedRanks, signal)),
         }))
         for (const found of await Promise.all(part)) places.push(found)
       }
@@ -78,7 +78,7 @@ function withId({ question, file_name: name, page }: Expected): EvaluationQuesti
 }
 
 /** The place of the first passage of the file, and of the page if one is expected; 0 if there is none. */
-function placeOf({ file_name: name, page }: Expected, found: Passage[]): number {
+function rankOf({ file_name: name, page }: Expected, found: Passage[]): number {
   return (
     found.findIndex(
       (passage) =>

@@ -9,7 +9,7 @@ import { comparedMatches, rankByNames } from '../../domain/search/named-document
 import type { Collections } from '../collections.ts'
 import { sourcePageStore } from '../stores/sources.ts'
 import { spaceStore } from '../stores/vector-stores.ts'
-import { documentName, withPlace } from './chunk-texts.ts'
+import { documentName, withHeading } from './chunk-texts.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { Embedder } from './embedder.ts'
 import { isOfModel, searchedSpace } from './embedding-model.ts'
@@ -147,7 +147,7 @@ async function reranked(
   signal: AbortSignal | undefined,
 ): Promise<Passage[]> {
   if (passages.length < 2) return passages
-  const texts = passages.map(withPlace)
+  const texts = passages.map(withHeading)
   const scores = await reranker.rerank(query, texts, signal)
   if (scores === undefined) return passages
   return passages

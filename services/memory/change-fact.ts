@@ -7,7 +7,7 @@ import { scopeOf } from './embed-facts.ts'
 import type { EraseFactDeps } from './erase-fact.ts'
 import { type NamedOwner, type RequestedScopeDeps, requestedScope } from './requested-scope.ts'
 import { sameTextHash, storedText } from './same-text.ts'
-import { type StoreFact, type StoreFactDeps, lockScope, placeOf } from './store-fact.ts'
+import { type StoreFact, type StoreFactDeps, lockScope, scopeFieldsOf } from './store-fact.ts'
 import { factStore } from './store.ts'
 
 export interface ChangeFactDeps
@@ -41,7 +41,7 @@ export function createChangeFact(deps: ChangeFactDeps) {
     const text = storedText(change.text ?? before.text)
     const isMoved = scopeKey(scope) !== before.scope
     const isEmbedded = !isMoved && text === before.text
-    const place = placeOf(scope)
+    const place = scopeFieldsOf(scope)
     const $set = {
       ...place,
       text,

@@ -11,7 +11,7 @@ interface ReleaseFactsDeps {
 }
 
 /** A project that another account holds from now on. */
-interface Place {
+interface ReleasedScope {
   userId: string
   projectId: string
   assistantIds: string[]
@@ -29,7 +29,7 @@ export function createReleaseFacts({ store, changeFact, eraseFact }: ReleaseFact
     if (hidden !== null) await eraseFact(hidden)
   }
 
-  return async ({ userId, projectId, assistantIds }: Place, what: 'keep' | 'erase'): Promise<void> => {
+  return async ({ userId, projectId, assistantIds }: ReleasedScope, what: 'keep' | 'erase'): Promise<void> => {
     for (const fact of await store.listOfPositions(userId, projectId, assistantIds)) {
       if (what === 'erase') {
         await erase(fact)

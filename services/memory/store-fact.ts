@@ -80,7 +80,7 @@ export function createStoreFact({ collections, transaction, embedFacts, onError 
       const fact: MemoryRecord = {
         _id: id,
         user_id: userId,
-        ...placeOf(scope),
+        ...scopeFieldsOf(scope),
         text,
         text_hash,
         ...(sourceMessageId === undefined ? {} : { source_message_id: sourceMessageId }),
@@ -104,7 +104,9 @@ export function createStoreFact({ collections, transaction, embedFacts, onError 
 }
 
 /** The members of a record that say whose fact it is. */
-export function placeOf(scope: MemoryScope): Pick<MemoryRecord, 'scope' | 'project_id' | 'assistant_id' | 'caller'> {
+export function scopeFieldsOf(
+  scope: MemoryScope,
+): Pick<MemoryRecord, 'scope' | 'project_id' | 'assistant_id' | 'caller'> {
   const key = { scope: scopeKey(scope) }
   switch (scope.kind) {
     case 'user':

@@ -121,15 +121,15 @@ export function accountOfServer(
     return apiKey === undefined ? undefined : { kind: stored.kind, apiKey, baseUrl: stored.base_url }
   }
   if (serverId === openAiId) return environment.account
-  const found = environment.found[placeIn(serverId, 'found-')]
+  const found = environment.found[orderIn(serverId, 'found-')]
   if (found !== undefined) return { apiKey: noKey, baseUrl: found.baseUrl }
-  const provider = providerNames(environment)[placeIn(serverId, 'models-')]
+  const provider = providerNames(environment)[orderIn(serverId, 'models-')]
   return environment.providers.models.find((model) => model.provider === provider)
 }
 
 const openAiId = 'openai'
 
-function placeIn(serverId: string, prefix: string): number {
+function orderIn(serverId: string, prefix: string): number {
   return serverId.startsWith(prefix) ? Number(serverId.slice(prefix.length)) : -1
 }
 
@@ -139,11 +139,11 @@ function providerNames({ providers }: EnvironmentModels): string[] {
 
 function environmentServers(environment: EnvironmentModels, facts: ModelFacts): ServerView[] {
   const { account, isDemo, providers } = environment
-  const ofModels = providerNames(environment).map((name, place) => {
+  const ofModels = providerNames(environment).map((name, index) => {
     const models = providers.models.filter(({ provider }) => provider === name)
     const apiKey = models[0]?.apiKey ?? noKey
     return {
-      server_id: `models-${place}`,
+      server_id: `models-${index}`,
       name,
       kind: models[0]?.kind ?? usualKind,
       base_url: models[0]?.baseUrl ?? null,
@@ -172,8 +172,8 @@ function environmentServers(environment: EnvironmentModels, facts: ModelFacts): 
 
 /** Those that were found and not stored yet. */
 function foundServers({ found }: EnvironmentModels, { servers }: ModelSettingsRecord, facts: ModelFacts): ServerView[] {
-  const shown = found.map(({ name, baseUrl, models }, place) => ({
-    server_id: `found-${place}`,
+  const shown = found.map(({ name, baseUrl, models }, index) => ({
+    server_id: `found-${index}`,
     name,
     kind: usualKind,
     base_url: baseUrl,

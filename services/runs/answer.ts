@@ -120,7 +120,7 @@ export function createAnswer(id: string, now: () => number = Date.now) {
 
     /** Positions in `tool_calls` of calls whose arguments are not a complete JSON object. */
     unreadableCalls: (): Set<number> =>
-      new Set(calls.named().flatMap((call, place) => (isUnreadable(call) ? [place] : []))),
+      new Set(calls.named().flatMap((call, index) => (isUnreadable(call) ? [index] : []))),
   }
 }
 

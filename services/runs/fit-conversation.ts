@@ -130,7 +130,7 @@ type Step = Message[]
 /** The parts of a conversation, the newest first. */
 function partsOf(messages: Message[]): { system: Message[]; question: Message[]; steps: Step[]; earlier: Step[] } {
   const asked = findQuestion(messages)
-  const place = asked === undefined ? -1 : messages.indexOf(asked)
+  const position = asked === undefined ? -1 : messages.indexOf(asked)
   const results = resultsOfCalls(messages)
   const ofCalls = new Set<Message>([...results.values()].flat().filter((result) => result !== undefined))
   const steps: Step[] = []
@@ -139,7 +139,7 @@ function partsOf(messages: Message[]): { system: Message[]; question: Message[];
     if (message.type === 'SystemMessage' || message === asked || ofCalls.has(message)) continue
     const found = message.type === 'AIMessage' ? (results.get(message.data.id) ?? []) : []
     const step = [message, ...found.filter((result) => result !== undefined)]
-    if (index > place) steps.unshift(step)
+    if (index > position) steps.unshift(step)
     else earlier.unshift(step)
   }
   return {

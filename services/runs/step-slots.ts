@@ -47,16 +47,16 @@ export function createStepSlots(deps: StepSlotsDeps, slots: number): StepSlots {
 
   async function acquire(key: RunKey, signal: AbortSignal): Promise<Release | undefined> {
     const { _id: runId } = key
-    const known = line.placeOf(runId)
+    const known = line.entryOf(runId)
     if (known) return line.turnAt(known, signal, 0)
     const free = semaphore.tryAcquire()
     if (free) return free
     const run = await executedRunStore(deps.collections).findPlace(key)
     signal.throwIfAborted()
     // Meanwhile a slot may have become free, or a repetition of the step may have joined the line.
-    const freeNow = line.placeOf(runId) ? undefined : semaphore.tryAcquire()
+    const freeNow = line.entryOf(runId) ? undefined : semaphore.tryAcquire()
     if (freeNow) return freeNow
-    const place = line.placeOf(runId) ?? line.join(runId, run ?? { user_id: '', thread_id: '' })
+    const place = line.entryOf(runId) ?? line.join(runId, run ?? { user_id: '', thread_id: '' })
     return line.turnAt(place, signal, longestWaitMs)
   }
 
@@ -78,7 +78,7 @@ export function createStepSlots(deps: StepSlotsDeps, slots: number): StepSlots {
 }
 
 /** A run's place in the line. */
-interface Place {
+interface QueuedRun {
   runId: string
   leave: AbortController
   /** Set while a step waits here. */
@@ -89,17 +89,17 @@ interface Place {
 
 /** The runs that wait for a slot. A run keeps its place while its step is away. */
 function createLine({ collections, workflows, onError }: StepSlotsDeps, semaphore: Pick<Semaphore, 'acquire'>) {
-  const places = new Map<string, Place>()
+  const places = new Map<string, QueuedRun>()
 
   /** A slot is free for the run at this place, which enters, or is told and has the slot kept. */
-  function admit(place: Place, release: Release, threadId: string): void {
-    const { runId } = place
-    if (place.enter) {
+  function admit(location: QueuedRun, release: Release, threadId: string): void {
+    const { runId } = location
+    if (location.enter) {
       places.delete(runId)
-      return place.enter(release)
+      return location.enter(release)
     }
-    const giveUp = () => takeReserved(place)?.()
-    place.kept = { release, timer: setTimeout(giveUp, cachedMs).unref() }
+    const giveUp = () => takeReserved(location)?.()
+    location.kept = { release, timer: setTimeout(giveUp, cachedMs).unref() }
     notify({ _id: runId, thread_id: threadId }).then((isNotified) => isNotified || giveUp(), onError)
   }
 
@@ -110,12 +110,12 @@ function createLine({ collections, workflows, onError }: StepSlotsDeps, semaphor
   }
 
   /** The slot that was kept at this place, which leaves the line; undefined if none is kept. */
-  function takeReserved(place: Place): Release | undefined {
-    if (place.kept === undefined) return undefined
-    const { release, timer } = place.kept
+  function takeReserved(location: QueuedRun): Release | undefined {
+    if (location.kept === undefined) return undefined
+    const { release, timer } = location.kept
     clearTimeout(timer)
-    place.kept = undefined
-    places.delete(place.runId)
+    location.kept = undefined
+    places.delete(location.runId)
     return release
   }
 
@@ -124,10 +124,10 @@ function createLine({ collections, workflows, onError }: StepSlotsDeps, semaphor
       return places.size
     },
 
-    placeOf: (runId: string): Place | undefined => places.get(runId),
+    entryOf: (runId: string): QueuedRun | undefined => places.get(runId),
 
-    join(runId: string, { user_id, thread_id }: { user_id: string; thread_id: string }): Place {
-      const place: Place = { runId, leave: new AbortController() }
+    join(runId: string, { user_id, thread_id }: { user_id: string; thread_id: string }): QueuedRun {
+      const place: QueuedRun = { runId, leave: new AbortController() }
       places.set(runId, place)
       semaphore.acquire(user_id, place.leave.signal).then(
         (release) => release && admit(place, release, thread_id),
@@ -137,8 +137,8 @@ function createLine({ collections, workflows, onError }: StepSlotsDeps, semaphor
     },
 
     /** Waits for a slot; undefined after `limitMs`, and then the run keeps its place. */
-    turnAt(place: Place, signal: AbortSignal, limitMs: number): Promise<Release | undefined> {
-      const kept = takeReserved(place)
+    turnAt(location: QueuedRun, signal: AbortSignal, limitMs: number): Promise<Release | undefined> {
+      const kept = takeReserved(location)
       if (kept) return Promise.resolve(kept)
       return new Promise((resolve, reject) => {
         const leave = () => {
@@ -149,7 +149,7 @@ function createLine({ collections, workflows, onError }: StepSlotsDeps, semaphor
         const end = () => {
           clearTimeout(timer)
           signal.removeEventListener('abort', abort)
-          if (place.enter === enter) place.enter = undefined
+          if (location.enter === enter) location.enter = undefined
         }
         const enter = (release: Release) => {
           end()
@@ -157,14 +157,14 @@ function createLine({ collections, workflows, onError }: StepSlotsDeps, semaphor
         }
         const abort = () => {
           // Unless a repetition of the step waits here now.
-          if (place.enter === enter) {
-            places.delete(place.runId)
-            place.leave.abort()
+          if (location.enter === enter) {
+            places.delete(location.runId)
+            location.leave.abort()
           }
           end()
           reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
         }
-        place.enter = enter
+        location.enter = enter
         signal.addEventListener('abort', abort, { once: true })
       })
     },

@@ -117,8 +117,8 @@ async function resultOf(
     around: (execute) => deps.tracing.tool(run, facts, execute),
   })
   if (question === undefined || assistant === null) {
-    const place = { threadId: run.thread_id, userId: run.user_id }
-    const kept = files.length === 0 ? parts : await keepFiles(deps, place, files)
+    const owner = { threadId: run.thread_id, userId: run.user_id }
+    const kept = files.length === 0 ? parts : await keepFiles(deps, owner, files)
     return { content, failed: outcome !== 'answered', ...(kept === undefined ? {} : { parts: kept }) }
   }
   const asking = await deps.startChildRun({ run, assistant, call, deadline }, question)
@@ -150,7 +150,7 @@ const maxFiles = 16
  */
 async function keepFiles(
   { collections, storageQuota }: Pick<ToolStepDeps, 'collections' | 'storageQuota'>,
-  place: { threadId: string; userId: string },
+  owner: { threadId: string; userId: string },
   files: ResultFile[],
 ): Promise<AttachedPart[]> {
   const parts: AttachedPart[] = []
@@ -158,7 +158,7 @@ async function keepFiles(
   for (const { name, bytes } of files) {
     const type = typeOf(bytes)
     if (type === undefined || bytes.length > Math.min(fileBytes, left) || parts.length === maxFiles) continue
-    if (!(await hasRoom(storageQuota, place.userId, bytes.length))) continue
+    if (!(await hasRoom(storageQuota, owner.userId, bytes.length))) continue
     left -= bytes.length
     const record = {
       _id: newId(),
@@ -168,7 +168,7 @@ async function keepFiles(
       sha256: createHash('sha256').update(bytes).digest('hex'),
       bytes,
     }
-    await storeAttachments(collections, { thread_id: place.threadId, user_id: place.userId, created_at: new Date() }, [
+    await storeAttachments(collections, { thread_id: owner.threadId, user_id: owner.userId, created_at: new Date() }, [
       record,
     ])
     const attached = { attachment_id: record._id, content_type: type.contentType, size: bytes.length }

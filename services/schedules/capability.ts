@@ -33,7 +33,7 @@ export const schedulesCapability = {
       const timing = { ...timingOf(archived), created_at: new Date(archived.created_at) }
       checkTimes(timing)
       requireShort(archived.input_json, ['input'])
-      const place = { userId, projectId: idOf('project', archived.project_id) }
+      const owner = { userId, projectId: idOf('project', archived.project_id) }
       const assistantId = idOf('assistant', archived.assistant_id)
       if (!(await assistantStore(collections).hasOwned(userId, assistantId)))
         throw refused('its assistant was not imported')
@@ -48,7 +48,7 @@ export const schedulesCapability = {
         mail_result: false,
       }
       await schedules.insert({
-        ...recordOf(place, id, given, timing, { ...makerOf(archived), input_json: archived.input_json }),
+        ...recordOf(owner, id, given, timing, { ...makerOf(archived), input_json: archived.input_json }),
         runs_made: archived.runs_made,
         pause_reason: archived.hadParts ? `${whyPaused} ${partsLeftOut}` : whyPaused,
       })

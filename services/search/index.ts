@@ -68,7 +68,7 @@ export function createSearchOperation({ settings, account, knowledge, embed, rer
       case 'reranking': {
         if (rerank === undefined) throw new Error('no server for reranking is set')
         const scores = await rerank(query, triedTexts, signal)
-        const judged = triedTexts.map((text, place) => ({ text, score: scores[place] ?? 0 }))
+        const judged = triedTexts.map((text, index) => ({ text, score: scores[index] ?? 0 }))
         return { scores: judged.toSorted((a, b) => b.score - a.score) }
       }
     }

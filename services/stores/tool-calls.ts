@@ -6,8 +6,8 @@ type CallPosition = Pick<ToolCallRecord, 'run_id' | 'step' | 'index'>
 
 /** Statements on `tool_calls`. Their keys name their run. */
 export const toolCallStore = ({ toolCalls }: Pick<Collections, 'toolCalls'>) => ({
-  findInThread: async (threadId: string, place: CallPosition) =>
-    toolCalls.findOne({ ...place, thread_id: threadId }).lean<ToolCallRecord>(),
+  findInThread: async (threadId: string, position: CallPosition) =>
+    toolCalls.findOne({ ...position, thread_id: threadId }).lean<ToolCallRecord>(),
 
   /** Those of a run that were made. */
   listMade: async ({ _id, thread_id }: RunKey) =>

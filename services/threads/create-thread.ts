@@ -87,7 +87,7 @@ export async function insertThread(
 ): Promise<void> {
   if (countsInQuota(record)) {
     const { user_id: userId, project_id: projectId, assistant_id: assistantId } = record
-    await takePlace(collections, userId, session)
+    await reserveThread(collections, userId, session)
     await lockProject(collections, { projectId, userId }, session)
     if (record.public) await lockAssistant(collections, { assistantId, userId }, session)
   }
@@ -132,7 +132,7 @@ export function threadRecordOf(thread: NewThread): ThreadRecord {
  * Counts a new thread against the user's quota, within the transaction that creates the thread, so that the counter
  * is exact after any crash. Throws `forbidden` if the quota is used up or the account is being deleted.
  */
-async function takePlace(
+async function reserveThread(
   collections: Pick<Collections, 'users'>,
   userId: string,
   session: ClientSession,

@@ -51,7 +51,7 @@ export function createFindMessages(deps: FindMessagesDeps) {
     const [key] = words
     if (key === undefined) return { found: [], next: undefined }
     const found = new Map<string, FoundMessage>()
-    let place = before
+    let index = before
     let bytes = 0
     let characters = 0
     const turns = createTurns()
@@ -67,7 +67,7 @@ export function createFindMessages(deps: FindMessagesDeps) {
       ])
       for (const { _id, thread_id: threadId, search } of candidates) {
         if (isFull()) return false
-        place = search.at
+        index = search.at
         const entry = texts.find((text) => text._id === _id)
         const thread = owners.find((owner) => owner._id === threadId)
         if (entry === undefined || thread === undefined || found.has(threadId)) continue
@@ -81,15 +81,15 @@ export function createFindMessages(deps: FindMessagesDeps) {
     }
 
     for (let inspected = 0; inspected < maxInspected; inspected += inspectedAtOnce) {
-      const entries = await log.listWithWord(caller.projectId, { word: key, before: place, most: inspectedAtOnce })
+      const entries = await log.listWithWord(caller.projectId, { word: key, before: index, most: inspectedAtOnce })
       const candidates = entries.filter(({ search }) => words.every((word) => search.words.includes(word)))
       for (let start = 0; start < candidates.length; start += readAtOnce) {
         const some = candidates.slice(start, start + readAtOnce).filter(({ thread_id: id }) => !found.has(id))
-        if (!(await take(some))) return { found: [...found.values()], next: place }
+        if (!(await take(some))) return { found: [...found.values()], next: index }
       }
       if (entries.length < inspectedAtOnce) return { found: [...found.values()], next: undefined }
-      place = entries.at(-1)?.search.at
+      index = entries.at(-1)?.search.at
     }
-    return { found: [...found.values()], next: place }
+    return { found: [...found.values()], next: index }
   }
 }

@@ -105,9 +105,9 @@ export function createSides({ collections, transaction, reads, log, states, pend
     const { messages = [] } = (await states.state(thread, { allVersions: true })) ?? {}
     const line = createMessageLine()
     for (const message of messages) line.add(message)
-    const place = line.placeOf(last)
-    if (place === undefined) throw new AppError('conflict', 'The chat has no such message: reload it.')
-    return line.places(place).flatMap((at) => messages[at] ?? [])
+    const index = line.positionOf(last)
+    if (index === undefined) throw new AppError('conflict', 'The chat has no such message: reload it.')
+    return line.positions(index).flatMap((at) => messages[at] ?? [])
   }
 
   /** Messages of a thread with copies of their files, for which the owner of another one has room. */
@@ -119,9 +119,9 @@ export function createSides({ collections, transaction, reads, log, states, pend
 
   async function addTo(thread: ThreadRecord, copied: Received, id = newId()): Promise<void> {
     const input = await pendingInput.missingFromLog(thread._id)
-    const place = { thread_id: thread._id, user_id: thread.user_id, created_at: new Date() }
+    const owner = { thread_id: thread._id, user_id: thread.user_id, created_at: new Date() }
     const work = () => log.append(thread._id, { id, messages: copied.input, source: 'update', input })
-    await withAttachments(collections, place, { given: copied.attachments, work }).catch(async (error: unknown) => {
+    await withAttachments(collections, owner, { given: copied.attachments, work }).catch(async (error: unknown) => {
       // Another request was quicker.
       if (!isDuplicateKey(error) || (await log.find(thread._id, id)) === null) throw error
     })

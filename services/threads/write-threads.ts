@@ -121,8 +121,8 @@ export function createThreadWrites({ collections, createThread, withStatus }: Th
     return threads.changeOwned(caller.userId, threadId, { $set, $unset })
   }
 
-  async function folderOf(place: { userId: string; projectId: string }, { folder_id: id }: ThreadChanges) {
-    if (typeof id === 'string' && (await folderStore(collections).findIn(place, id)) === null)
+  async function folderOf(owner: { userId: string; projectId: string }, { folder_id: id }: ThreadChanges) {
+    if (typeof id === 'string' && (await folderStore(collections).findIn(owner, id)) === null)
       throw new AppError('not_found', 'There is no such folder.')
     return id
   }

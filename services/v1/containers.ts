@@ -99,9 +99,9 @@ export function createContainers(deps: ContainersDeps) {
   async function add({ thread }: Container, added: AttachmentOfFile[], loc: (string | number)[]): Promise<void> {
     const size = added.reduce((sum, file) => sum + file.size, 0)
     await storageQuota.requireRoom(thread.user_id, size)
-    const place = { thread_id: thread._id, user_id: thread.user_id, created_at: new Date() }
+    const location = { thread_id: thread._id, user_id: thread.user_id, created_at: new Date() }
     // Stored first and counted afterwards, so that of many at once none is overlooked.
-    await withAttachments(collections, place, {
+    await withAttachments(collections, location, {
       given: added,
       async work() {
         const there = await attachments.listSizes(thread._id, containerLimits.files + 1)

@@ -40,7 +40,7 @@ interface ConversationsDeps extends RemoveItemDeps, FindItemsDeps {
 }
 
 /** Where items come from, and the entry that they become. */
-interface Place {
+interface ItemLocation {
   loc: string[]
   entryId?: string
 }
@@ -59,7 +59,7 @@ export function createConversations(deps: ConversationsDeps) {
   }
 
   /** The messages of entries, under an id that is new. Throws for what cannot be added, before anything is stored. */
-  async function readEntries(caller: Caller, entries: InputEntry[], { loc, entryId = newId() }: Place) {
+  async function readEntries(caller: Caller, entries: InputEntry[], { loc, entryId = newId() }: ItemLocation) {
     const found = await findItems(caller, entries, [])
     // Otherwise the decision would count as told, and the call would never be made.
     if (found.allowed.length > 0)
@@ -74,9 +74,9 @@ export function createConversations(deps: ConversationsDeps) {
     const { entryId, messages, attachments } = given
     if (messages.length === 0) return []
     const input = await deps.pendingInput.missingFromLog(thread._id)
-    const place = { thread_id: thread._id, user_id: thread.user_id, created_at: new Date() }
+    const owner = { thread_id: thread._id, user_id: thread.user_id, created_at: new Date() }
     const work = () => deps.log.append(thread._id, { id: entryId, messages, source: 'update', input })
-    await withAttachments(deps.collections, place, { given: attachments, work })
+    await withAttachments(deps.collections, owner, { given: attachments, work })
     return read.of(thread, entryId, { results: true })
   }
 
@@ -137,8 +137,8 @@ export function createConversations(deps: ConversationsDeps) {
 
     async removeItem(caller: Caller, id: string, itemId: string): Promise<ThreadRecord> {
       const thread = await find(caller, id)
-      const place = itemPositionOf(itemId)
-      if (place === undefined || !(await removeItem(thread, place))) throw noItem(itemId)
+      const position = itemPositionOf(itemId)
+      if (position === undefined || !(await removeItem(thread, position))) throw noItem(itemId)
       return thread
     },
   }
@@ -164,21 +164,21 @@ interface RemoveItemDeps {
  * has executed, or a result of the client. False if there is no such item; throws `conflict` while its run is under way.
  */
 function createRemoveItem({ collections, erase }: RemoveItemDeps) {
-  return async (thread: ThreadRecord, place: ItemPosition): Promise<boolean> => {
+  return async (thread: ThreadRecord, position: ItemPosition): Promise<boolean> => {
     const { _id: threadId, user_id: userId } = thread
-    const run = await runStore(collections).findOwnedInThread(userId, { _id: place.entryId, thread_id: threadId })
+    const run = await runStore(collections).findOwnedInThread(userId, { _id: position.entryId, thread_id: threadId })
     if (run !== null && isOpenRun(run))
       throw new AppError('conflict', 'The response of this item is not completed yet.')
-    const entries = await logStore(collections).listOfItem(threadId, place.entryId)
+    const entries = await logStore(collections).listOfItem(threadId, position.entryId)
     const versions = entries
       .flatMap((entry) => messagesFromJson(entry.messages_json))
-      .filter(({ data }) => data.id === place.messageId)
-    const left = versions.map((message) => restOf(message, place))
+      .filter(({ data }) => data.id === position.messageId)
+    const left = versions.map((message) => restOf(message, position))
     if (versions.every((message, index) => left[index]?.[0] === message)) return false
     await erase(thread, {
-      messageIds: [place.messageId],
-      ...(left.every(({ length }) => length === 0) ? {} : { left: (message) => restOf(message, place) }),
-      call: place.call ?? noCall,
+      messageIds: [position.messageId],
+      ...(left.every(({ length }) => length === 0) ? {} : { left: (message) => restOf(message, position) }),
+      call: position.call ?? noCall,
       keepsClientResults: true,
     })
     return true

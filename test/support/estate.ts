@@ -7,7 +7,7 @@ import { chunkId, toGroups } from '../../domain/records/chunk-group.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import { loginFailureKey } from '../../services/accounts/login-guard.ts'
 import { countVectors } from '../../services/knowledge/vector-spaces.ts'
-import { placeOf } from '../../services/memory/store-fact.ts'
+import { scopeFieldsOf } from '../../services/memory/store-fact.ts'
 import { apiClient } from './api-client.ts'
 import type { RunningService } from './service.ts'
 import type { TestUser } from './users.ts'
@@ -360,7 +360,7 @@ async function addFacts(
     await memories.create({
       _id: id,
       user_id: userId,
-      ...placeOf(scope),
+      ...scopeFieldsOf(scope),
       text: 'some fact',
       text_hash: id,
       made_by: 'assistant',

@@ -69,7 +69,7 @@ export async function createMcpServer({ host, about, ask }: ServerOptions): Prom
     })
     server.setRequestHandler(types.ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [] }))
     server.setRequestHandler(types.ReadResourceRequestSchema, async ({ params: { uri } }) => {
-      const place = placeOf(uri)
+      const place = passageOf(uri)
       if (place === undefined) throw refuse(notFound, 'There is no such resource.')
       const { text, next } = await files.text(place.fileId, place.from).catch((error: unknown) => {
         throw isNotFound(error) ? refuse(notFound, 'There is no such resource.') : error
@@ -121,7 +121,7 @@ function uriOf(fileId: string, from = 0): string {
   return `${uriPrefix}${fileId}${from === 0 ? '' : `?from=${from}`}`
 }
 
-function placeOf(uri: string): { fileId: string; from: number } | undefined {
+function passageOf(uri: string): { fileId: string; from: number } | undefined {
   const match = /^assistant-file:([\w-]{1,100})(?:\?from=(\d{1,9}))?$/.exec(uri)
   return match?.[1] === undefined ? undefined : { fileId: match[1], from: Number(match[2] ?? 0) }
 }

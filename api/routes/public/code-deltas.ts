@@ -40,7 +40,7 @@ function codeDelta({ index, call: { id, arguments: text }, more }: CallDelta): o
 
 /** What an execution has given, as a step's delta shows it. */
 export function outputsDelta({ index, id, outputs }: { index: number; id: string; outputs: object[] }): object {
-  const numbered = outputs.map((output, place) => ({ index: place, ...output }))
+  const numbered = outputs.map((output, index) => ({ index: index, ...output }))
   return { index, id, type: 'code_interpreter', code_interpreter: { outputs: numbered } }
 }
 

@@ -160,7 +160,7 @@ export function createRunEvents(
         return [
           ...withFiles.content
             .slice(whole.content.length)
-            .map((part, place) => messageDelta(id, { index: whole.content.length + place, ...part })),
+            .map((part, index) => messageDelta(id, { index: whole.content.length + index, ...part })),
           ...endOfMessage(run, { ...whole, ...withFiles } as CompatMessage, { how, cut: cutOf(id), end: now() }),
         ]
       },

@@ -168,7 +168,7 @@ const searchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
           file_id: passage.file_id,
           filename: passage.file_name,
           score: passage.score,
-          attributes: { ...placeOf(passage), ...attributes },
+          attributes: { ...locationOf(passage), ...attributes },
           content: [{ type: 'text' as const, text: passage.text }],
         }))
       const object = 'vector_store.search_results.page' as const
@@ -178,7 +178,7 @@ const searchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
 }
 
 /** Where a passage stands in its file. What the owner has set under the same name stays. */
-function placeOf({ page, last_page: lastPage, heading, sheets, url }: Passage): Attributes {
+function locationOf({ page, last_page: lastPage, heading, sheets, url }: Passage): Attributes {
   const sheet = sheets?.[0]?.sheet
   const row = sheets?.[0]?.rows[0]
   return {

@@ -7,7 +7,7 @@ import { type DocFont, readFonts } from './fonts.ts'
 import { readLists } from './lists.ts'
 import { readPieces } from './pieces.ts'
 import { createRuns } from './runs.ts'
-import { pictureDescription, shapePlaces } from './shapes.ts'
+import { pictureDescription, shapePositions } from './shapes.ts'
 import { type StorySource, paragraphsOf } from './story.ts'
 import { readStyles } from './styles.ts'
 import { type Story, type WordFile, openWordFile, parts, positionsIn, unlessCut } from './word-file.ts'
@@ -181,14 +181,17 @@ function authorsIn(bytes: Buffer): string[] {
 function addBoxes(file: WordFile, marks: Marks, read: (range: Range) => Block[]): (() => Block[])[] {
   const list = positionsIn(file.part(parts.boxes), 22)
   const ranges = rangesOf(file.stories.boxes, list)
-  const { places, described } = unlessCut(() => shapePlaces(file), { places: new Map<number, number>(), described: [] })
+  const { places, described } = unlessCut(() => shapePositions(file), {
+    places: new Map<number, number>(),
+    described: [],
+  })
   for (const { position, description } of described) mark(marks, position, () => asText(description))
   const left: (() => Block[])[] = []
   for (const [index, range] of ranges.entries()) {
-    const place = places.get(list.data(index).readUInt32LE(14))
+    const offset = places.get(list.data(index).readUInt32LE(14))
     const box = () => read(range)
-    if (place === undefined) left.push(box)
-    else mark(marks, place, box)
+    if (offset === undefined) left.push(box)
+    else mark(marks, offset, box)
   }
   return left
 }

@@ -33,11 +33,11 @@ function readDefinitions(bytes: Buffer, { abstracts }: Numbering): void {
     const styles = new Map<string, number>()
     abstracts.set(String(head.readUInt32LE(0)), { levels, styles })
     const isSimple = (head.readUInt8(26) & 1) === 1
-    for (let place = 0; place < (isSimple ? 1 : maxLevels); place++) {
-      const style = head.readUInt16LE(8 + place * 2)
-      if (style !== 0xf_ff) styles.set(String(style), place)
+    for (let index = 0; index < (isSimple ? 1 : maxLevels); index++) {
+      const style = head.readUInt16LE(8 + index * 2)
+      if (style !== 0xf_ff) styles.set(String(style), index)
       const { level, length } = readLevel(bytes, at)
-      levels.set(place, level)
+      levels.set(index, level)
       at += length
     }
   }

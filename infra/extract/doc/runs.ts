@@ -40,9 +40,9 @@ export function createRuns(
       return { end: list.count > 0 ? Math.max(offset + 1, list.at(0)) : Infinity, style: 0, properties: none }
     const next = index + 1 < list.count ? list.at(index + 1) : Infinity
     const page = pageAt(index)
-    const place = lastNotAbove(page.starts.length, (at) => page.starts[at] ?? 0, offset)
-    const end = Math.max(offset + 1, Math.min(page.starts[place + 1] ?? next, next))
-    const at = page.places[place] ?? 0
+    const position = lastNotAbove(page.starts.length, (at) => page.starts[at] ?? 0, offset)
+    const end = Math.max(offset + 1, Math.min(page.starts[position + 1] ?? next, next))
+    const at = page.places[position] ?? 0
     if (at === 0) return { end, style: 0, properties: none }
     const found = kind === 'letters' ? letterProperties(page.bytes, at) : paragraphProperties(page.bytes, at)
     return { end, style: found.style, properties: file.old ? asNewProperties(found.properties) : found.properties }
@@ -81,12 +81,12 @@ function readPage(file: WordFile, number: number, kind: 'letters' | 'paragraphs'
   const [size, most] = kind === 'letters' ? [1, 101] : file.old ? [7, 46] : [13, 29]
   const count = Math.min(bytes.readUInt8(pageBytes - 1), most)
   const starts: number[] = []
-  const places: number[] = []
+  const positions: number[] = []
   for (let index = 0; index <= count; index++) {
     starts.push(bytes.readUInt32LE(index * 4))
-    places.push(index < count ? bytes.readUInt8((count + 1) * 4 + index * size) * 2 : 0)
+    positions.push(index < count ? bytes.readUInt8((count + 1) * 4 + index * size) * 2 : 0)
   }
-  return { starts, places, bytes }
+  return { starts, places: positions, bytes }
 }
 
 function letterProperties(page: Buffer, at: number): Omit<Run, 'end'> {

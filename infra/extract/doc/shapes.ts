@@ -17,24 +17,24 @@ interface DocShape {
 }
 
 /** Where shapes hang in the body, by their ids, and what somebody wrote about those that are pictures. */
-interface ShapePlaces {
+interface ShapePositions {
   places: Map<number, number>
   described: { position: number; description: string }[]
 }
 
-export function shapePlaces(file: WordFile): ShapePlaces {
-  const places = new Map<number, number>()
-  const described: ShapePlaces['described'] = []
+export function shapePositions(file: WordFile): ShapePositions {
+  const positions = new Map<number, number>()
+  const described: ShapePositions['described'] = []
   const list = positionsIn(file.part(parts.shapes), 26)
   for (let index = 0; index < Math.min(list.count, maxShapes); index++)
-    places.set(list.data(index).readUInt32LE(0), list.at(index))
+    positions.set(list.data(index).readUInt32LE(0), list.at(index))
   for (const { id, group, description } of shapesIn(file.part(parts.drawings))) {
-    const position = places.get(group)
+    const position = positions.get(group)
     if (position === undefined) continue
-    if (!places.has(id)) places.set(id, position)
+    if (!positions.has(id)) positions.set(id, position)
     if (description !== undefined && isWords(description)) described.push({ position, description })
   }
-  return { places, described }
+  return { places: positions, described }
 }
 
 /** The shapes of a document ([MS-DOC] 2.9.172, [MS-ODRAW] 2.2.13). */

@@ -50,9 +50,9 @@ function tiffDirectories(bytes: Buffer): number[] {
 }
 
 /** Makes the page of a directory the first one, which is the only one that the recognizer reads. */
-function beginWith(bytes: Buffer, place: number): void {
-  if (isLittleEndian(bytes)) bytes.writeUInt32LE(place, 4)
-  else bytes.writeUInt32BE(place, 4)
+function beginWith(bytes: Buffer, index: number): void {
+  if (isLittleEndian(bytes)) bytes.writeUInt32LE(index, 4)
+  else bytes.writeUInt32BE(index, 4)
 }
 
 const isLittleEndian = (bytes: Buffer) => bytes.toString('latin1', 0, 2) === 'II'

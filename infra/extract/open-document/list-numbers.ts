@@ -52,12 +52,12 @@ export function createListNumbers() {
       counts[level - 1] = restart ?? (counts[level - 1] ?? 0) + 1
       if (own.isBullet) return '-'
       if (own.format === '') return undefined
-      const at = (place: number) =>
-        formatted(Math.max(counts[place - 1] ?? 1, 0), levels.get(place)?.format ?? 'decimal')
+      const at = (index: number) =>
+        formatted(Math.max(counts[index - 1] ?? 1, 0), levels.get(index)?.format ?? 'decimal')
       if (own.pattern !== undefined) return own.pattern.replace(/%(\d{1,2})%/g, (_, place: string) => at(Number(place)))
       const first = Math.max(1, level - own.shown + 1)
       const parts: string[] = []
-      for (let place = first; place <= level; place++) if (levels.get(place)?.format !== '') parts.push(at(place))
+      for (let index = first; index <= level; index++) if (levels.get(index)?.format !== '') parts.push(at(index))
       return `${own.prefix}${parts.join('.')}${own.suffix}`
     },
   }

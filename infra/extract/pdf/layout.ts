@@ -37,22 +37,22 @@ export function layOut(segments: Segment[]): Part[] {
   return partsOf(segments, { isFromRight: text > 0, depth: 0 })
 }
 
-interface Place {
+interface PageLocation {
   isFromRight: boolean
   depth: number
 }
 
-function partsOf(segments: Segment[], place: Place): Part[] {
-  if (place.depth > deepest) return unordered(segments, place)
+function partsOf(segments: Segment[], location: PageLocation): Part[] {
+  if (location.depth > deepest) return unordered(segments, location)
   const parts: Part[] = []
-  for (const region of regionsOf(bandsOf(segments))) addAll(parts, partsOfRegion(region, place))
+  for (const region of regionsOf(bandsOf(segments))) addAll(parts, partsOfRegion(region, location))
   return parts
 }
 
-function unordered(segments: Segment[], place: Place): Part[] {
+function unordered(segments: Segment[], location: PageLocation): Part[] {
   const tables = segments.flatMap(({ table }) => (table ? [{ table }] : []))
   const others = segments.filter(({ table }) => !table)
-  return others.length === 0 ? tables : [...tables, { lines: linesOf(others, place) }]
+  return others.length === 0 ? tables : [...tables, { lines: linesOf(others, location) }]
 }
 
 /** Segments that overlap in height, from top to bottom. */
@@ -113,20 +113,20 @@ function isFarBelow(band: Segment[], region: Segment[]): boolean {
   return last !== undefined && first !== undefined && first.top - last.bottom > 3.5 * Math.max(last.size, first.size)
 }
 
-function partsOfRegion({ segments, hasGaps }: Region, place: Place): Part[] {
+function partsOfRegion({ segments, hasGaps }: Region, location: PageLocation): Part[] {
   const first = segments.find(({ table }) => table)
   if (first?.table) {
     const beside = segments.filter((segment) => segment !== first)
     const own: Part = { table: first.table }
-    return beside.length === 0 ? [own] : [own, ...partsOf(beside, { ...place, depth: place.depth + 1 })]
+    return beside.length === 0 ? [own] : [own, ...partsOf(beside, { ...location, depth: location.depth + 1 })]
   }
-  if (!hasGaps || place.depth >= deepest) return [{ lines: linesOf(segments, place) }]
+  if (!hasGaps || location.depth >= deepest) return [{ lines: linesOf(segments, location) }]
   const halves = columnsOf(segments)
   if (halves !== undefined) {
-    const ordered = place.isFromRight ? halves.toReversed() : halves
-    return ordered.flatMap((half) => partsOf(half, { ...place, depth: place.depth + 1 }))
+    const ordered = location.isFromRight ? halves.toReversed() : halves
+    return ordered.flatMap((half) => partsOf(half, { ...location, depth: location.depth + 1 }))
   }
-  return tableParts(segments, place)
+  return tableParts(segments, location)
 }
 
 /** The two sides of the widest gap, if they are columns of text. */
@@ -141,8 +141,8 @@ function columnsOf(segments: Segment[]): [Segment[], Segment[]] | undefined {
 }
 
 /** Tables one below the other, and the text around them. */
-function tableParts(segments: Segment[], place: Place): Part[] {
-  return tablesOf(rowsOf(segments)).flatMap((rows) => partsOfTable(rows, place))
+function tableParts(segments: Segment[], location: PageLocation): Part[] {
+  return tablesOf(rowsOf(segments)).flatMap((rows) => partsOfTable(rows, location))
 }
 
 /** Rows from one text across the columns to the next, as far as a row of names follows it. */
@@ -179,18 +179,18 @@ const areNames = (row: Segment[]): boolean =>
   row.some(({ text }) => /\p{L}|\d{4}/u.test(text))
 
 /** Lines above and below with one value belong to the text around. */
-function partsOfTable(rows: Segment[][], place: Place): Part[] {
+function partsOfTable(rows: Segment[][], location: PageLocation): Part[] {
   let [from, to] = [0, rows.length]
   while (from < to && rows[from]?.length === 1) from++
   while (to > from && rows[to - 1]?.length === 1) to--
   const inside = rows.slice(from, to)
-  const lines = (of: Segment[][]): Part[] => (of.length === 0 ? [] : [{ lines: linesOf(of.flat(), place) }])
-  const table = tableOf(inside, place)
+  const lines = (of: Segment[][]): Part[] => (of.length === 0 ? [] : [{ lines: linesOf(of.flat(), location) }])
+  const table = tableOf(inside, location)
   if (table === undefined) return lines(rows)
   return [...lines(rows.slice(0, from)), { table }, ...lines(rows.slice(to))]
 }
 
-function tableOf(rows: Segment[][], { isFromRight }: Place): TablePart | undefined {
+function tableOf(rows: Segment[][], { isFromRight }: PageLocation): TablePart | undefined {
   const segments = rows.flat()
   const withSeveral = rows.filter((row) => row.length > 1).length
   if (rows.length < 2 || withSeveral < Math.max(2, rows.length * 0.4)) return undefined
@@ -308,7 +308,7 @@ function areLabels(rows: Segment[][]): boolean {
   return labels >= rows.length * 0.5
 }
 
-function linesOf(segments: Segment[], { isFromRight }: Place): Line[] {
+function linesOf(segments: Segment[], { isFromRight }: PageLocation): Line[] {
   return rowsOf(segments).map((row, index) => {
     const ordered = isFromRight ? row.toReversed() : row
     const [largest] = row.toSorted((a, b) => b.text.length - a.text.length)

@@ -83,8 +83,8 @@ function wordsOfField(pdfium: Pdfium, { form }: PdfDocument, annotation: number)
   if (value === '') return []
   const lines = value.split(/\r\n|\r|\n/).filter((line) => line.trim() !== '')
   const height = (box.bottom - box.top) / lines.length
-  return lines.map((line, place) =>
-    wordAt({ ...box, bottom: box.top + height * (place + 1) }, box.top + height * place, line.trim(), 'value'),
+  return lines.map((line, index) =>
+    wordAt({ ...box, bottom: box.top + height * (index + 1) }, box.top + height * index, line.trim(), 'value'),
   )
 }
 

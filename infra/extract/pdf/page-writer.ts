@@ -41,38 +41,38 @@ export function createPageWriter(pages: number, outline: Map<number, OutlineEntr
   }
 
   /** Writes what waits, and goes on on the next page; returns the rows behind those that only ended the last one. */
-  function* turn(here: OpenTable, place: Place, rows: TableRow[]): Generator<Block, TableRow[]> {
+  function* turn(here: OpenTable, location: PageLocation, rows: TableRow[]): Generator<Block, TableRow[]> {
     const [first] = rows
     const isAlike = first !== undefined && first.length === here.waiting?.length
     const isRest = isAlike && !here.hasUnnamedRows && first[0]?.text.trim() === ''
     if (isRest) here.waiting = joinedCells(here.waiting ?? [], first)
     yield* writeRow(here, undefined)
-    here.writer.turnTo(place)
+    here.writer.turnTo(location)
     return isRest ? rows.slice(1) : rows
   }
 
-  function* writeTable(part: TablePart, place: Place, isContinued: boolean): Generator<Block> {
+  function* writeTable(part: TablePart, location: PageLocation, isContinued: boolean): Generator<Block> {
     const columns = widthOf(part)
     const isSame = table?.columns === columns && Math.abs(table.part.left - part.left) < sameColumns
     let { rows } = part
     const isRepeated = textOf(rows[0]) === textOf(table?.part.rows[0])
     if (table && isContinued && isSame && (isRepeated || !table.writer.isOtherTable(rows))) {
       if (isRepeated) rows = rows.slice(1)
-      rows = yield* turn(table, place, rows)
+      rows = yield* turn(table, location, rows)
     } else {
       yield* endTable()
-      table = { writer: createTableWriter({ ...place, isInText: true }), part, columns, hasUnnamedRows: false }
+      table = { writer: createTableWriter({ ...location, isInText: true }), part, columns, hasUnnamedRows: false }
     }
     for (const row of rows) yield* writeRow(table, row)
   }
 
   /** Rows of the table of the page before, too few to be told as one; returns the lines behind them. */
-  function* continueTable(lines: Line[], place: Place): Generator<Block, Line[]> {
+  function* continueTable(lines: Line[], location: PageLocation): Generator<Block, Line[]> {
     let taken = 0
     for (const line of lines) {
       const row = table && continuedRow(line, table.part)
       if (!table || !row) break
-      const others = taken === 0 ? yield* turn(table, place, [row]) : [row]
+      const others = taken === 0 ? yield* turn(table, location, [row]) : [row]
       for (const other of others) yield* writeRow(table, other)
       taken++
     }
@@ -181,7 +181,7 @@ function textOfCell(segments: Segment[]): string {
     .trim()
 }
 
-interface Place {
+interface PageLocation {
   page: number
   label?: string
 }

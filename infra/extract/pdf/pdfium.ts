@@ -47,17 +47,17 @@ async function load() {
     malloc,
     free,
     /** Where functions may write an answer, eight bytes a place. */
-    at: (place: number) => scratch + 8 * place,
-    double(place: number): number {
+    at: (offset: number) => scratch + 8 * offset,
+    double(offset: number): number {
       if (doubles.length === 0) renew()
-      return doubles[(scratch >> 3) + place] ?? 0
+      return doubles[(scratch >> 3) + offset] ?? 0
     },
     /** Four bytes a place. */
-    float(place: number): number {
+    float(offset: number): number {
       if (floats.length === 0) renew()
-      return floats[(scratch >> 2) + place] ?? 0
+      return floats[(scratch >> 2) + offset] ?? 0
     },
-    int: (place: number) => library.HEAP32[(scratch >> 2) + place] ?? 0,
+    int: (offset: number) => library.HEAP32[(scratch >> 2) + offset] ?? 0,
     bytes: () => library.HEAPU8,
     /**
      * A UTF-16 text by a function of the usual form: it writes at most so many bytes, and returns how many there are,

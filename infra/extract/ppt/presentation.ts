@@ -40,8 +40,8 @@ export function* slidesOf(bytes: Buffer): Generator<PptSlide> {
   if (stream === undefined) throw damaged()
   if (current !== undefined && current.length >= 16 && current.readUInt32LE(12) === encryptedToken) throw encrypted()
   const start = current !== undefined && current.length >= 20 ? current.readUInt32LE(16) : 0
-  const { places, documentId } = readEdits(stream, start)
-  const document = objectAt(stream, places.get(documentId), kinds.document)
+  const { places: offsets, documentId } = readEdits(stream, start)
+  const document = objectAt(stream, offsets.get(documentId), kinds.document)
   if (document === undefined) throw damaged()
   const lists = [...recordsIn(document.data)].filter(({ kind }) => kind === kinds.slideList)
   const fonts = fontsIn(document)
@@ -58,35 +58,35 @@ export function* slidesOf(bytes: Buffer): Generator<PptSlide> {
   /** Each object is read once, however often it is listed. */
   const seen = new Set<number>()
   for (const { persistId, texts } of slides) {
-    const place = places.get(persistId)
-    const slide = objectAt(stream, place, kinds.slide)
-    if (slide === undefined || place === undefined || seen.has(place)) continue
-    seen.add(place)
+    const offset = offsets.get(persistId)
+    const slide = objectAt(stream, offset, kinds.slide)
+    if (slide === undefined || offset === undefined || seen.has(offset)) continue
+    seen.add(offset)
     const head = findRecord(slide.data, kinds.slideHead)?.data
     const notesId = head !== undefined && head.length >= 20 ? head.readUInt32LE(16) : 0
-    const notesPlace = places.get(notes.get(notesId) ?? 0)
+    const notesOffset = offsets.get(notes.get(notesId) ?? 0)
     const show = findRecord(slide.data, kinds.slideShow)?.data
-    const isNoted = notesPlace !== undefined && !seen.has(notesPlace)
-    if (isNoted) seen.add(notesPlace)
+    const isNoted = notesOffset !== undefined && !seen.has(notesOffset)
+    if (isNoted) seen.add(notesOffset)
     yield {
       record: slide.data,
       fonts,
       outline: texts,
-      notes: isNoted ? objectAt(stream, notesPlace, kinds.notes)?.data : undefined,
+      notes: isNoted ? objectAt(stream, notesOffset, kinds.notes)?.data : undefined,
       isHidden: show !== undefined && show.length >= 12 && (show.readUInt16LE(10) & slideHidden) !== 0,
     }
   }
 }
 
-function objectAt(stream: Buffer, place: number | undefined, kind: number): OfficeRecord | undefined {
-  if (place === undefined || place + 8 > stream.length) return undefined
-  const record = recordAt(stream, place)
+function objectAt(stream: Buffer, offset: number | undefined, kind: number): OfficeRecord | undefined {
+  if (offset === undefined || offset + 8 > stream.length) return undefined
+  const record = recordAt(stream, offset)
   return record.kind === kind ? record : undefined
 }
 
 /** Where the objects stand: each time that the file was saved, what was changed was written behind the rest. */
 function readEdits(stream: Buffer, start: number): { places: Map<number, number>; documentId: number } {
-  const places = new Map<number, number>()
+  const offsets = new Map<number, number>()
   const seen = new Set<number>()
   let documentId: number | undefined
   let isWhole = false
@@ -97,7 +97,7 @@ function readEdits(stream: Buffer, start: number): { places: Map<number, number>
     if (edit.data.length >= 32 && edit.data.readUInt32LE(28) !== 0) throw encrypted()
     documentId ??= edit.data.readUInt32LE(16)
     const directory = objectAt(stream, edit.data.readUInt32LE(12), kinds.directory)
-    if (directory) addPlaces(places, directory.data)
+    if (directory) addOffsets(offsets, directory.data)
     at = edit.data.readUInt32LE(8)
     isWhole = at === 0
     if (isWhole) break
@@ -106,21 +106,21 @@ function readEdits(stream: Buffer, start: number): { places: Map<number, number>
   if (!isWhole) {
     const written = [...recordsIn(stream)]
     for (const { kind, data } of written.toReversed()) {
-      if (kind === kinds.directory) addPlaces(places, data)
+      if (kind === kinds.directory) addOffsets(offsets, data)
       if (kind === kinds.edit && data.length >= 20) documentId ??= data.readUInt32LE(16)
     }
   }
   if (documentId === undefined) throw damaged()
-  return { places, documentId }
+  return { places: offsets, documentId }
 }
 
-function addPlaces(places: Map<number, number>, data: Buffer): void {
+function addOffsets(offsets: Map<number, number>, data: Buffer): void {
   for (let at = 0; at + 4 <= data.length;) {
     const head = data.readUInt32LE(at)
     const [first, count] = [head & 0xf_ff_ff, head >>> 20]
     at += 4
     for (let index = 0; index < count && at + 4 <= data.length; index++, at += 4)
-      if (!places.has(first + index) && places.size < maxObjects) places.set(first + index, data.readUInt32LE(at))
+      if (!offsets.has(first + index) && offsets.size < maxObjects) offsets.set(first + index, data.readUInt32LE(at))
   }
 }
 

@@ -152,4 +152,4 @@ function tableOf(head: OfficeRecord, records: OfficeRecord[], given: Texts): Sha
 const maxRows = 500
 const maxCells = 5000
 
-const edgesOf = (places: number[]): number[] => [...new Set(places)].toSorted((a, b) => a - b)
+const edgesOf = (offsets: number[]): number[] => [...new Set(offsets)].toSorted((a, b) => a - b)

@@ -87,9 +87,9 @@ function letterRuns(data: Buffer, length: number): LetterRun[] {
   const runs: LetterRun[] = []
   const afterParagraphs = skipParagraphs(data, length)
   if (afterParagraphs === undefined) return runs
-  let place = 0
-  for (let at = afterParagraphs; at + 8 <= data.length && place < length && runs.length < maxRuns;) {
-    const end = Math.min(length, place + data.readUInt32LE(at))
+  let index = 0
+  for (let at = afterParagraphs; at + 8 <= data.length && index < length && runs.length < maxRuns;) {
+    const end = Math.min(length, index + data.readUInt32LE(at))
     const mask = data.readUInt32LE(at + 4)
     at += 8
     let font: number | undefined
@@ -104,20 +104,20 @@ function letterRuns(data: Buffer, length: number): LetterRun[] {
       at += 2
     }
     const raised = height === 0 ? undefined : height > 0 ? 'super' : 'sub'
-    if (raised !== undefined || font !== undefined) runs.push({ start: place, end, raised, font })
-    place = end
+    if (raised !== undefined || font !== undefined) runs.push({ start: index, end, raised, font })
+    index = end
   }
   return runs
 }
 
 /** Where the properties of paragraphs end: those of letters follow. */
 function skipParagraphs(data: Buffer, length: number): number | undefined {
-  let place = 0
+  let index = 0
   let at = 0
-  while (place <= length && at + 10 <= data.length) {
+  while (index <= length && at + 10 <= data.length) {
     const count = data.readUInt32LE(at)
     const mask = data.readUInt32LE(at + 6)
-    place += count
+    index += count
     at += 10
     if (count === 0) return undefined
     const has = (bits: number) => (mask & bits) !== 0
@@ -141,5 +141,5 @@ function skipParagraphs(data: Buffer, length: number): number | undefined {
     if (has(0xe_00_00)) at += 2
     if (has(0x20_00_00)) at += 2
   }
-  return place > length ? at : undefined
+  return index > length ? at : undefined
 }

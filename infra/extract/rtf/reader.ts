@@ -18,11 +18,11 @@ interface Flow {
   rows: ReturnType<typeof createRows>
 }
 
-type Place = 'text' | 'skipped' | 'fonts' | 'styles' | 'number' | 'author' | 'instruction'
+type TextDestination = 'text' | 'skipped' | 'fonts' | 'styles' | 'number' | 'author' | 'instruction'
 
 interface Group {
   flow: Flow
-  place: Place
+  place: TextDestination
   /** Whether the group began with a mark that says: skip it, if you do not know it. */
   isOptional: boolean
   /** Nothing has been read of the group. */

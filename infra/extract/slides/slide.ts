@@ -182,7 +182,7 @@ export function inOrder(shapes: Shape[]): Shape[] {
 
 /** `page`: of a slide. */
 export function blocksOfShape({ isTitle, paragraphs, table, description }: Shape, page?: number): Block[] {
-  const place = placeOf(page)
+  const place = locationOf(page)
   if (isTitle && paragraphs.length > 0) return [{ kind: 'heading', level: 1, text: paragraphs.join(' '), ...place }]
   const blocks: Block[] = paragraphs.map((text) => ({ kind: 'text', text, ...place }))
   if (table) {
@@ -198,4 +198,4 @@ export function blocksOfShape({ isTitle, paragraphs, table, description }: Shape
 
 const isMadeUp = /^(?:[\w-]+\.\w{2,4}|(?:picture|image|bild|grafik|chart|diagramm?)(?: ?\d+)?)$/i
 
-const placeOf = (page: number | undefined) => (page === undefined ? {} : { page })
+const locationOf = (page: number | undefined) => (page === undefined ? {} : { page })

@@ -19,7 +19,7 @@ export function readNumbering(xml: string): Numbering {
   let abstract: { levels: Map<number, Level>; styles: Map<string, number> } | undefined
   let list: { abstract: string; starts: Map<number, number>; levels: Map<number, Level> } | undefined
   let level: Level | undefined
-  let place = 0
+  let index = 0
   const reader = createXmlReader({
     open(name, attributes) {
       const value = attribute(attributes, 'val') ?? ''
@@ -30,18 +30,18 @@ export function readNumbering(xml: string): Numbering {
         list = { abstract: '', starts: new Map(), levels: new Map() }
         numbering.lists.set(attribute(attributes, 'numId') ?? '', list)
       } else if (name === 'w:abstractNumId' && list) list.abstract = value
-      else if (name === 'w:lvlOverride') place = numberIn(attributes, 'ilvl')
-      else if (name === 'w:startOverride' && list) list.starts.set(place, wholeNumber(value))
+      else if (name === 'w:lvlOverride') index = numberIn(attributes, 'ilvl')
+      else if (name === 'w:startOverride' && list) list.starts.set(index, wholeNumber(value))
       else if (name === 'w:lvl') {
-        place = numberIn(attributes, 'ilvl')
+        index = numberIn(attributes, 'ilvl')
         level = { start: 1, format: 'decimal', text: '', isLegal: false }
-        ;(list ?? abstract)?.levels.set(place, level)
+        ;(list ?? abstract)?.levels.set(index, level)
       } else if (level === undefined) return
       else if (name === 'w:start') level.start = wholeNumber(value)
       else if (name === 'w:numFmt') level.format = value
       else if (name === 'w:lvlText') level.text = value.slice(0, 100)
       else if (name === 'w:isLgl') level.isLegal = value !== '0' && value !== 'false'
-      else if (name === 'w:pStyle') abstract?.styles.set(value, place)
+      else if (name === 'w:pStyle') abstract?.styles.set(value, index)
     },
     close(name) {
       if (name === 'w:lvl') level = undefined
@@ -66,19 +66,19 @@ export function createCounters(numbering: Numbering) {
 
   return {
     /** The number of the next paragraph of a list, `-` for a bullet; undefined if it has none. */
-    next(id: string, place: number): string | undefined {
+    next(id: string, position: number): string | undefined {
       const list = numbering.lists.get(id)
       const abstract = list && numbering.abstracts.get(list.abstract)
       const levelAt = (index: number) => list?.levels.get(index) ?? abstract?.levels.get(index)
-      const level = levelAt(place)
+      const level = levelAt(position)
       if (!list || !level) return undefined
       const counts = counters.get(list.abstract) ?? new Map<number, number>()
       counters.set(list.abstract, counts)
-      const restart = begun.has(`${id} ${place}`) ? undefined : list.starts.get(place)
-      begun.add(`${id} ${place}`)
-      const before = counts.get(place)
-      counts.set(place, restart ?? (before === undefined ? level.start : before + 1))
-      for (const deeper of counts.keys()) if (deeper > place) counts.delete(deeper)
+      const restart = begun.has(`${id} ${position}`) ? undefined : list.starts.get(position)
+      begun.add(`${id} ${position}`)
+      const before = counts.get(position)
+      counts.set(position, restart ?? (before === undefined ? level.start : before + 1))
+      for (const deeper of counts.keys()) if (deeper > position) counts.delete(deeper)
       if (level.format === 'bullet') return '-'
       if (level.format === 'none') return level.text.replace(/%\d/g, '').trim() || undefined
       return level.text.replace(/%([1-9])/g, (_, digit: string) => {

@@ -20,9 +20,9 @@ export function cacheMarkFor(kind: NativeKind, model: string): CacheMark | undef
  */
 export function markedForCache(prompt: LanguageModelV4Prompt, mark: CacheMark | undefined): LanguageModelV4Prompt {
   if (mark === undefined) return prompt
-  const asked = prompt.flatMap(({ role }, place) => (role === 'user' || role === 'tool' ? [place] : []))
+  const asked = prompt.flatMap(({ role }, index) => (role === 'user' || role === 'tool' ? [index] : []))
   const marked = new Set([...asked.slice(-2), ...(prompt[0]?.role === 'system' ? [0] : [])])
-  return prompt.map((message, place): LanguageModelV4Message =>
-    marked.has(place) ? { ...message, providerOptions: mark } : message,
+  return prompt.map((message, index): LanguageModelV4Message =>
+    marked.has(index) ? { ...message, providerOptions: mark } : message,
   )
 }

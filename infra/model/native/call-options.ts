@@ -34,8 +34,8 @@ export function callOptions(request: Asked, form: AskedForm): LanguageModelV4Cal
   const mark = cacheMarkFor(kind, request.model)
   const offered = allowedTools(tools, toolChoice).map((tool) => toolFor(tool, kind))
   // Tools come before the instructions: their end is a beginning of its own.
-  const marked = offered.map((tool, place) =>
-    kind === 'anthropic' && mark !== undefined && place === offered.length - 1
+  const marked = offered.map((tool, index) =>
+    kind === 'anthropic' && mark !== undefined && index === offered.length - 1
       ? { ...tool, providerOptions: mark }
       : tool,
   )

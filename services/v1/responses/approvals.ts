@@ -87,11 +87,11 @@ export function createClaimCalls(collections: Pick<Collections, 'runs' | 'toolCa
     }
     try {
       for (const requestId of requestIds) {
-        const place = itemPositionOf(requestId)
-        if (place === undefined) continue
-        const asking = await responses.findAsking(caller, place.entryId)
+        const position = itemPositionOf(requestId)
+        if (position === undefined) continue
+        const asking = await responses.findAsking(caller, position.entryId)
         if (asking === null) continue
-        const name = `${place.messageId}_${place.call ?? 0}`
+        const name = `${position.messageId}_${position.call ?? 0}`
         const known = asking.allowed_calls?.[name]
         if (known === runId) continue
         if (known !== undefined && (await mayHaveMade(caller, known))) throw madeElsewhere(known)

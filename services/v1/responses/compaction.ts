@@ -72,8 +72,8 @@ function isOfCall(entry: InputEntry): boolean {
  */
 export function splitForSummary(entries: InputEntry[]): { before: InputEntry[]; rest: InputEntry[] } {
   const question = entries.findLastIndex(isQuestion)
-  const place = question > 0 ? question : entries.findLastIndex(isCall)
-  return place <= 0 ? { before: [], rest: entries } : { before: entries.slice(0, place), rest: entries.slice(place) }
+  const index = question > 0 ? question : entries.findLastIndex(isCall)
+  return index <= 0 ? { before: [], rest: entries } : { before: entries.slice(0, index), rest: entries.slice(index) }
 }
 
 function isQuestion(entry: InputEntry): boolean {

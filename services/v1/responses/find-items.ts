@@ -119,9 +119,9 @@ export function createFindItems(deps: FindItemsDeps) {
     messages: Map<string, Message>,
   ): Promise<ToolCall> {
     const at = [...loc, 'approval_request_id']
-    const place = itemPositionOf(decides)
+    const position = itemPositionOf(decides)
     const { input } = await find(caller, { reference: decides, loc: at }, messages)
-    const call = input.flatMap(callsOf)[place?.call ?? -1]
+    const call = input.flatMap(callsOf)[position?.call ?? -1]
     if (call === undefined) throw invalidInput(at, `there is no request ${decides}`, 'not_found')
     return call
   }
@@ -131,18 +131,18 @@ export function createFindItems(deps: FindItemsDeps) {
     { reference, loc }: { reference: string; loc: Loc },
     known: Map<string, Message>,
   ): Promise<Received> {
-    const place = itemPositionOf(reference)
-    if (place === undefined) throw noItem(reference, loc)
-    const already = known.get(place.messageId)
+    const position = itemPositionOf(reference)
+    if (position === undefined) throw noItem(reference, loc)
+    const already = known.get(position.messageId)
     if (already !== undefined) return { input: [already], attachments: [] }
-    const run = await responseStore(deps.collections).findAsking(caller, place.entryId)
-    const threadId = (run ?? (await log.findThreadOfAny(place.entryId)))?.thread_id
+    const run = await responseStore(deps.collections).findAsking(caller, position.entryId)
+    const threadId = (run ?? (await log.findThreadOfAny(position.entryId)))?.thread_id
     if (threadId === undefined || !(await threadStore(deps.collections).isPresent(caller, threadId)))
       throw noItem(reference, loc)
-    const logged = run === null ? [await log.find(threadId, place.entryId)] : await log.listOfRun(run)
+    const logged = run === null ? [await log.find(threadId, position.entryId)] : await log.listOfRun(run)
     const message = logged
       .flatMap((entry) => (entry === null ? [] : messagesFromJson(entry.messages_json)))
-      .findLast(({ data }) => data.id === place.messageId)
+      .findLast(({ data }) => data.id === position.messageId)
     if (message === undefined) throw noItem(reference, loc)
     return copyAttachments(deps.collections, threadId, [message])
   }

@@ -132,7 +132,7 @@ export function createResponses(deps: ResponsesDeps) {
   }
 
   /** Where a response goes on: in a thread that exists, or with a copy of what came before. */
-  async function placeOf(caller: Caller, asked: NewResponse, runId: string) {
+  async function threadFor(caller: Caller, asked: NewResponse, runId: string) {
     const nothing: Received = { input: [], attachments: [] }
     if (asked.summary !== undefined)
       return { thread: undefined, earlier: { input: [ownSummary(asked.summary)], attachments: [] } }
@@ -152,7 +152,7 @@ export function createResponses(deps: ResponsesDeps) {
     for (const id of asked.tools.fileSearch?.vectorStores ?? []) await deps.vectorStores.find(caller, id)
     const listed = await listServers(asked.tools.servers)
     const { container, session, files: named } = await sessionOf(caller, asked.tools)
-    const { thread, earlier } = await placeOf(caller, asked, runId)
+    const { thread, earlier } = await threadFor(caller, asked, runId)
     const isElsewhere = session !== undefined && session !== thread?._id
     const files = isElsewhere ? [...named, ...(await deps.containers.copiesOfSession(caller, session))] : named
     const context = earlier.input
@@ -185,8 +185,8 @@ export function createResponses(deps: ResponsesDeps) {
       ...(found.allowed.length === 0
         ? {}
         : {
-            approved: found.allowed.map(({ requestId }, place): [string, string] => [
-              approvedCallId(runId, place),
+            approved: found.allowed.map(({ requestId }, index): [string, string] => [
+              approvedCallId(runId, index),
               requestId,
             ]),
           }),
@@ -453,8 +453,8 @@ function allowedCalls(
   given: Message[],
   runId: string,
 ): Pick<RunOverrides, 'approved_calls_json'> {
-  const calls = allowed.map(({ call, index }, place): ApprovedCall => ({
-    call: { ...call, id: approvedCallId(runId, place) },
+  const calls = allowed.map(({ call, index }, position): ApprovedCall => ({
+    call: { ...call, id: approvedCallId(runId, position) },
     decision: given[index]?.data.id ?? '',
   }))
   return calls.length === 0 ? {} : { approved_calls_json: JSON.stringify(calls) }
@@ -464,8 +464,8 @@ function allowedCalls(
  * A call that was allowed has an id that no model has given: models number the calls of each answer anew, so that another
  * call can have the id of the request.
  */
-function approvedCallId(runId: string, place: number): string {
-  return `${allowedCallPrefix(runId)}${place}`
+function approvedCallId(runId: string, index: number): string {
+  return `${allowedCallPrefix(runId)}${index}`
 }
 
 function ownSummary(text: string): Message {

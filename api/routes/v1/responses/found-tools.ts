@@ -39,8 +39,8 @@ function toolsOfInput(input: string | InputItem[], loc: Loc): FoundTool[] {
   if (typeof input === 'string') return []
   return input.flatMap(({ type, tools = [] }, index) =>
     type === 'additional_tools' || type === 'tool_search_output'
-      ? tools.map((tool, place) => {
-          const at = [...loc, index, 'tools', place]
+      ? tools.map((tool, position) => {
+          const at = [...loc, index, 'tools', position]
           if (!('type' in tool)) throw invalidInput([...at, 'type'], 'is required', 'missing')
           return { tool, loc: at }
         })

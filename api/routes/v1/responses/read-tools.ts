@@ -93,7 +93,7 @@ export function readTools(tools: RequestTool[], added: { tool: RequestTool; loc:
         break
       case 'web_search':
         refuseSearchOptions(tool, loc)
-        requested.webSearch ??= { param: placeOf(loc) }
+        requested.webSearch ??= { param: pathOf(loc) }
         break
       case 'code_interpreter':
         if (requested.code !== undefined) throw invalidInput(loc, 'there can be one tool of type code_interpreter')
@@ -120,13 +120,13 @@ interface NamespaceTool extends ClientTool {
   tools?: NamespaceTool[] | null
 }
 
-interface Place {
+interface ToolLocation {
   add: (offered: ClientFunction, shape?: CallShape) => void
   loc: Loc
   namespace?: string
 }
 
-function addClientTool(tool: ClientTool, { add, loc, namespace }: Place): void {
+function addClientTool(tool: ClientTool, { add, loc, namespace }: ToolLocation): void {
   const name = required(tool.name, [...loc, 'name'])
   const offered = offeredName(name, namespace)
   const inside = namespace === undefined ? {} : { namespace }
@@ -145,7 +145,7 @@ function addClientTool(tool: ClientTool, { add, loc, namespace }: Place): void {
   }
 }
 
-function addNamespace(tool: NamespaceTool, { add, loc, namespace }: Place): void {
+function addNamespace(tool: NamespaceTool, { add, loc, namespace }: ToolLocation): void {
   const name = required(tool.name, [...loc, 'name'])
   const whole = namespace === undefined ? name : `${namespace}.${name}`
   for (const [index, inner] of (tool.tools ?? []).entries()) {
@@ -163,7 +163,7 @@ function grammarOf({ format }: ClientTool, loc: Loc): { syntax: string; definiti
   }
 }
 
-function placeOf(loc: Loc): string {
+function pathOf(loc: Loc): string {
   return loc
     .slice(1)
     .reduce<string>(
