@@ -7,7 +7,7 @@ import { requestLimits } from './limits.ts'
 import { CallOutputType, CallShape } from './responses/call-shape.ts'
 
 /** Of a call that asks another assistant: the run in which it answers. They are known before that run is started. */
-const askedMembers = { run_id: Type.Optional(Type.String()), thread_id: Type.Optional(Type.String()) }
+const delegationMembers = { run_id: Type.Optional(Type.String()), thread_id: Type.Optional(Type.String()) }
 
 /**
  * A call of a tool that the model asks for. `args` is free-form and round-trips exactly: its numbers are written with the
@@ -26,7 +26,7 @@ export const ToolCall = Type.Object(
     ),
     /** How a client has given it, if not as the call of a plain function. */
     shape: Type.Optional(CallShape),
-    ...askedMembers,
+    ...delegationMembers,
   },
   {
     title: 'ToolCall',
@@ -306,7 +306,7 @@ export function authoredBy(userId: string, messages: readonly Message[]): Messag
 }
 
 /** Whether the last message of a conversation is an answer whose tools must be called before the next one. */
-export function asksForTools(last: Message | undefined): boolean {
+export function callsTools(last: Message | undefined): boolean {
   return last?.type === 'AIMessage' && (last.data.tool_calls ?? []).length > 0
 }
 

@@ -32,7 +32,7 @@ export function createHealth(probes: Probe[], version: string) {
     const states = await statesOf(probes.filter(({ isNeeded }) => isNeeded))
     return states.filter(({ status }) => status === 'down').map(({ name }) => name)
   }
-  const askAll = async () => {
+  const probeAll = async () => {
     const states = await statesOf(probes)
     const dependencies = Object.fromEntries(states.map(({ name, ...state }) => [name, state]))
     const down = states.some(({ status }) => status === 'down')
@@ -40,7 +40,7 @@ export function createHealth(probes: Probe[], version: string) {
   }
 
   return {
-    report: cached(askAll),
+    report: cached(probeAll),
     /** The dependencies that requests need and that do not answer. */
     unavailableServices: cached(probeUnavailable),
   }
@@ -57,9 +57,9 @@ function cached<Answer extends object>(ask: () => Promise<Answer>): () => Promis
 
 async function stateOf(probe: Probe): Promise<DependencyState> {
   try {
-    const asked = probe.check?.()
-    if (asked === undefined) return { status: 'not_configured' }
-    const answer = asked.then((detail) => ({ detail }))
+    const check = probe.check?.()
+    if (check === undefined) return { status: 'not_configured' }
+    const answer = check.then((detail) => ({ detail }))
     const found = await within(timeoutMs, answer)
     if (found === undefined) return { status: 'down' }
     return { status: 'ok', ...(found.detail === undefined ? {} : { detail: found.detail }) }

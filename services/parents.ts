@@ -82,7 +82,7 @@ export async function parentsRemain(
     stored.assistant_id === undefined
       ? null
       : await assistantStore(collections).findUsableLocationOfAny(stored.assistant_id)
-  if (assistant === null || !(await mayAsk(collections, stored, assistant))) return false
+  if (assistant === null || !(await mayUseAssistant(collections, stored, assistant))) return false
   if (assistant.project_id === stored.project_id) return true
   // It has moved since it was read: what its public callers say moves with it, and this would stay behind.
   if (stored.public === true) return false
@@ -101,12 +101,12 @@ export async function parentsOfRun(
     threadStore(collections).findNewest(run.thread_id, { byOthers: run.in_chat_of_other === true }),
     assistantStore(collections).findUsableLocationOfAny(run.assistant_id),
   ])
-  const hasAssistant = assistant !== null && (await mayAsk(collections, run, assistant))
+  const hasAssistant = assistant !== null && (await mayUseAssistant(collections, run, assistant))
   return { thread: thread ?? undefined, hasAssistant }
 }
 
 /** Whoever asks an assistant of somebody else's project uses that project: he may have been removed since the request. */
-async function mayAsk(
+async function mayUseAssistant(
   collections: Pick<ParentCollections, 'users' | 'projects'>,
   run: { user_id?: string; public?: boolean },
   assistant: Pick<AssistantRecord, 'user_id' | 'project_id'>,

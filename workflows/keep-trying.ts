@@ -35,7 +35,7 @@ export async function keepTrying<T>(
       if (failure.kind === 'outage' && waitedMs >= patienceMs) throw error
       const pauseMs = Math.max(
         backOffMs(pauses + 1, { firstMs: firstPauseMs, longestMs: longestPauseMs }),
-        failure.askedMs,
+        failure.requestedPauseMs,
       )
       onWait(`${failure.message} Next try at ${new Date(Date.now() + pauseMs).toISOString()}.`)
       await sleep(pauseMs)
@@ -48,7 +48,7 @@ interface Failure {
   kind: 'outage' | 'surprise' | 'refused'
   message: string
   /** How long the failed server asked to wait. */
-  askedMs: number
+  requestedPauseMs: number
 }
 
 /** Undefined for other errors, such as a cancellation. */
@@ -56,15 +56,15 @@ function describeFailure(error: unknown): Failure | undefined {
   if (!(error instanceof ActivityFailure)) return undefined
   const { cause } = error
   if (cause instanceof TimeoutFailure) {
-    return { kind: 'surprise', message: 'The worker that processed this file stopped answering.', askedMs: 0 }
+    return { kind: 'surprise', message: 'The worker that processed this file stopped answering.', requestedPauseMs: 0 }
   }
   if (!(cause instanceof ApplicationFailure)) return undefined
   const message = isForOwner(cause.message) ? cause.message : 'An unexpected error occurred.'
-  const asked: unknown = cause.details?.[0]
-  const askedMs = typeof asked === 'number' ? Math.min(asked, 24 * 3_600_000) : 0
-  if (outageTypes.some((type) => type === cause.type)) return { kind: 'outage', message, askedMs }
+  const requested: unknown = cause.details?.[0]
+  const requestedPauseMs = typeof requested === 'number' ? Math.min(requested, 24 * 3_600_000) : 0
+  if (outageTypes.some((type) => type === cause.type)) return { kind: 'outage', message, requestedPauseMs }
   const isFinal = cause.nonRetryable === true && cause.type !== readerFailedType
-  return { kind: isFinal ? 'refused' : 'surprise', message, askedMs }
+  return { kind: isFinal ? 'refused' : 'surprise', message, requestedPauseMs }
 }
 
 /** The reason for the file's owner: only messages that were written to be shown. */

@@ -231,8 +231,8 @@ function isRetryable(cause: unknown): cause is TimeoutFailure | ApplicationFailu
 
 /** The third detail of a model failure is the time that the server asks to wait. */
 function pauseAfter(attempt: number, cause: Error): number {
-  const asked: unknown = cause instanceof ApplicationFailure ? cause.details?.[2] : undefined
-  return typeof asked === 'number' ? asked : backOffMs(attempt, modelStepRetries)
+  const requested: unknown = cause instanceof ApplicationFailure ? cause.details?.[2] : undefined
+  return typeof requested === 'number' ? requested : backOffMs(attempt, modelStepRetries)
 }
 
 /** How a run ends whose step or tool threw `error`. */

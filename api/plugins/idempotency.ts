@@ -55,8 +55,8 @@ export function installIdempotency(app: FastifyInstance, { acquire }: Pick<Idemp
     const key = request.headers[header]
     if (!request.routeOptions.config.idempotent || typeof key !== 'string') return
     const { caller, subjects } = keyOwnerOf(request)
-    const asked = [request.method, request.url, JSON.stringify(comparedBody(request)) ?? '']
-    const acquired = await acquire({ caller, key, request: asked, subjects })
+    const requested = [request.method, request.url, JSON.stringify(comparedBody(request)) ?? '']
+    const acquired = await acquire({ caller, key, request: requested, subjects })
     if ('answer' in acquired) {
       const { status, body, headers } = acquired.answer
       reply.header('idempotent-replayed', 'true').headers(headers).code(status)

@@ -1,34 +1,34 @@
 import { type Message } from '../messages.ts'
 import type { ParentRun } from '../records/run.ts'
-import type { AskedRun } from '../records/tool-call.ts'
+import type { ChildRunKey } from '../records/tool-call.ts'
 import type { NewIds } from './new-ids.ts'
 
 /** What names runs, threads and assistants that asked or were asked, as they were imported. */
 
-export function withNewChildIds(asked: AskedRun, idOf: NewIds): AskedRun {
+export function withNewChildIds(childRun: ChildRunKey, idOf: NewIds): ChildRunKey {
   return {
-    assistant_id: idOf('assistant', asked.assistant_id),
-    run_id: idOf('run', asked.run_id),
-    thread_id: idOf('thread', asked.thread_id),
+    assistant_id: idOf('assistant', childRun.assistant_id),
+    run_id: idOf('run', childRun.run_id),
+    thread_id: idOf('thread', childRun.thread_id),
   }
 }
 
-export function withNewParentRuns(asked: ParentRun, idOf: NewIds): ParentRun {
+export function withNewParentRuns(parent: ParentRun, idOf: NewIds): ParentRun {
   return {
-    run_id: idOf('run', asked.run_id),
-    thread_id: idOf('thread', asked.thread_id),
-    call_id: asked.call_id,
-    root_run_id: idOf('run', asked.root_run_id),
-    assistant_ids: asked.assistant_ids.map((id) => idOf('assistant', id)),
+    run_id: idOf('run', parent.run_id),
+    thread_id: idOf('thread', parent.thread_id),
+    call_id: parent.call_id,
+    root_run_id: idOf('run', parent.root_run_id),
+    assistant_ids: parent.assistant_ids.map((id) => idOf('assistant', id)),
   }
 }
 
 export function withNewChildRuns(message: Message, idOf: NewIds): Message {
   if (message.type === 'ToolMessage') {
-    const { asked } = message.data
-    return asked === undefined
+    const { asked: childRun } = message.data
+    return childRun === undefined
       ? message
-      : { ...message, data: { ...message.data, asked: withNewChildIds(asked, idOf) } }
+      : { ...message, data: { ...message.data, asked: withNewChildIds(childRun, idOf) } }
   }
   if (message.type !== 'AIMessage' || message.data.tool_calls === undefined) return message
   const calls = message.data.tool_calls.map(({ run_id, thread_id, ...call }) => ({

@@ -30,7 +30,7 @@ export const threadContract = {
     /** The process in whose line the run's step waits has a free slot for it. Other runs are ignored. */
     slotFree: defineSignal<[AboutRun]>('slotFree'),
     /** A run that answers a call of this thread's run has ended, or waits for a person. Other runs are ignored. */
-    askedRunChanged: defineSignal<[AskedRunChanged]>('askedRunChanged'),
+    askedRunChanged: defineSignal<[ChildRunChanged]>('askedRunChanged'),
   },
   updates: {
     /**
@@ -117,7 +117,7 @@ interface AboutRun {
 }
 
 /** `runId` is the run that waits. */
-interface AskedRunChanged extends AboutRun {
+interface ChildRunChanged extends AboutRun {
   askedRunId: string
 }
 

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { MessagePart } from '../content-parts.ts'
 import { type RecordOf, StoredId, StoredTime, declareRecord, mixedOf } from './declared-record.ts'
 
-export interface AskedRun {
+export interface ChildRunKey {
   assistant_id: string
   run_id: string
   thread_id: string
@@ -26,7 +26,7 @@ const ToolCall = Type.Object({
   /** The client executes it, and sends the result. */
   client: Type.Optional(Type.Boolean()),
   /** The run in which another assistant answers; it was started, or is about to be. */
-  asked: Type.Optional(mixedOf<AskedRun>()),
+  asked: Type.Optional(mixedOf<ChildRunKey>()),
   /** The attempt that claimed the call. */
   claimed_by: Type.Optional(Type.String()),
   /** The result, as text for the model. */

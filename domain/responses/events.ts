@@ -8,7 +8,7 @@ import { messageItemId, reasoningItemId } from './ids.ts'
 import {
   type ItemContext,
   approvalRequest,
-  isAskedFor,
+  awaitsApproval,
   isFunction,
   messageItem,
   reasoningItem,
@@ -320,7 +320,7 @@ export function createOutputEvents(context: ItemContext, first: readonly (Compac
       } else yield* otherCall(item)
       return
     }
-    if (isAskedFor(call, result(), context)) {
+    if (awaitsApproval(call, result(), context)) {
       yield* wholeItem(approvalRequest({ messageId, index, call }, context))
       return
     }

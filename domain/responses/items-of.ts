@@ -88,7 +88,7 @@ export function itemsOf(
 ): ResponseItem[] {
   const results = resultsOfCalls(messages)
   const calls = callsByResult(messages, results)
-  const asked = requestIds(messages, results)
+  const requestIdsOf = requestIds(messages, results)
   return messages.flatMap((message): ResponseItem[] => {
     switch (message.type) {
       case 'HumanMessage':
@@ -99,8 +99,8 @@ export function itemsOf(
       case 'ToolMessage': {
         const { call, by } = calls.get(message) ?? {}
         const context = by === undefined ? shared : { ...shared, ...ofMessage(by) }
-        if (call !== undefined && isAskedFor(call, message, context))
-          return [approvalResponse(message, asked.get(message))]
+        if (call !== undefined && awaitsApproval(call, message, context))
+          return [approvalResponse(message, requestIdsOf.get(message))]
         if (call !== undefined && !isFunction(call, message, context)) return []
         return [
           {
@@ -285,12 +285,12 @@ function callItem(message: AIMessage, index: number, results: CallResults, conte
   const result = results.get(message.data.id)?.[index]
   if (isFunction(call, result, context)) return clientCall({ messageId: message.data.id, index, call }, context.shapes)
   const location = { messageId: message.data.id, index, call }
-  if (isAskedFor(call, result, context)) return approvalRequest(location, context)
+  if (awaitsApproval(call, result, context)) return approvalRequest(location, context)
   return serverCall({ ...location, result }, context)
 }
 
 /** Whether a person is asked, or was, before the call is made. */
-export function isAskedFor(call: ToolCall, result: ToolMessage | undefined, context: ItemContext): boolean {
+export function awaitsApproval(call: ToolCall, result: ToolMessage | undefined, context: ItemContext): boolean {
   if (context.approvals?.has(call.name) !== true) return false
   // What the client says of the call is its decision.
   return result === undefined ? context.approved?.has(call.id) !== true : isOfClient(result.data.id)

@@ -37,8 +37,8 @@ const beginningLength = 3
  * callers and of completions, temporary ones, and those in which assistants ask each other.
  */
 export function messageTerms(thread: Thread, { _id, created_at }: Entry, words: string[]): MessageTerms | undefined {
-  const { public: isPublic, counted, asked_from: askedFrom, expires_at: end } = thread
-  if (isPublic || counted === false || askedFrom !== undefined || end !== undefined) return undefined
+  const { public: isPublic, counted, asked_from: parentThreads, expires_at: end } = thread
+  if (isPublic || counted === false || parentThreads !== undefined || end !== undefined) return undefined
   return words.length === 0 ? undefined : { project_id: thread.project_id, words, at: sortKeyOf(_id, created_at) }
 }
 

@@ -43,11 +43,11 @@ export function isWithin(
   address: string,
 ): boolean {
   if (type === 'feed') return true
-  const [begin, asked] = [new URL(start), new URL(address)]
-  if (hostOf(begin) !== hostOf(asked)) return false
+  const [begin, requested] = [new URL(start), new URL(address)]
+  if (hostOf(begin) !== hostOf(requested)) return false
   if (type === 'sitemap') return true
   const folder = folderOf(begin.pathname)
-  return asked.pathname === folder || asked.pathname.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
+  return requested.pathname === folder || requested.pathname.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
 }
 
 /** The same site with and without `www.`. */

@@ -72,14 +72,14 @@ function createConnection(socket: Socket) {
   let lastId = 0
 
   function complete(answered: Answered): void {
-    const asked = open.get(answered.id)
+    const request = open.get(answered.id)
     open.delete(answered.id)
     if (open.size === 0) socket.unref()
-    if ('problem' in answered) return asked?.reject(new Error(answered.problem))
+    if ('problem' in answered) return request?.reject(new Error(answered.problem))
     const bytes = Buffer.from(answered.vectors, 'base64')
     const numbers = new Float32Array(bytes.length / Float32Array.BYTES_PER_ELEMENT)
     new Uint8Array(numbers.buffer).set(bytes)
-    asked?.resolve({ numbers, tokens: answered.tokens })
+    request?.resolve({ numbers, tokens: answered.tokens })
   }
 
   async function read(): Promise<void> {
@@ -104,19 +104,19 @@ function createConnection(socket: Socket) {
     async ask(texts: string[], signal?: AbortSignal): Promise<Vectors> {
       signal?.throwIfAborted()
       const id = ++lastId
-      const asked = Promise.withResolvers<Vectors>()
+      const request = Promise.withResolvers<Vectors>()
       if (socket.destroyed) throw new ProcessGone('the built-in embedding model ended unexpectedly')
-      open.set(id, asked)
+      open.set(id, request)
       socket.ref()
       socket.write(`${JSON.stringify({ id, texts })}\n`)
       const giveUp = () => {
         socket.write(`${JSON.stringify({ id })}\n`)
         open.delete(id)
         if (open.size === 0) socket.unref()
-        asked.reject(signal?.reason)
+        request.reject(signal?.reason)
       }
       signal?.addEventListener('abort', giveUp, { once: true })
-      return asked.promise.finally(() => signal?.removeEventListener('abort', giveUp))
+      return request.promise.finally(() => signal?.removeEventListener('abort', giveUp))
     },
     async close(): Promise<void> {
       socket.destroy()

@@ -26,7 +26,7 @@ export function createBuiltInEmbedder(
     name: builtInName,
     dimensions,
     embed: async (texts, signal) => (await ask(texts, signal)).vectors,
-    async embedAsked({ input, dimensions: wanted }, signal) {
+    async embedRequest({ input, dimensions: wanted }, signal) {
       const texts = input.filter((one) => typeof one === 'string')
       if (texts.length < input.length) throw refused('The built-in embedding model takes texts, not numbers of tokens.')
       if (wanted !== dimensions) throw refused(`The built-in embedding model has ${dimensions} dimensions.`)

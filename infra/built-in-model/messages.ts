@@ -5,7 +5,7 @@ import { isJsonObject } from '../../domain/json.ts'
  * What is asked of the process of the model, a line of JSON each. `texts` are embedded; without them, the request is
  * given up.
  */
-export interface Asked {
+export interface EmbedRequest {
   id: number
   texts?: string[]
 }
@@ -16,7 +16,7 @@ export type Answered = { id: number; vectors: string; tokens: number } | { id: n
 /** A request of 128 texts of the longest chunks has a tenth. */
 export const maxLineCharacters = 32 * 1024 * 1024
 
-export function readAsked(line: string): Asked | undefined {
+export function readEmbedRequest(line: string): EmbedRequest | undefined {
   const value = parsed(line)
   if (value === undefined) return undefined
   const { id, texts } = value

@@ -3,7 +3,7 @@ import { type Server, type Socket, connect, createServer } from 'node:net'
 import { availableParallelism, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { linesOf } from '../lines.ts'
-import { type Answered, maxLineCharacters, readAsked } from './messages.ts'
+import { type Answered, maxLineCharacters, readEmbedRequest } from './messages.ts'
 import { type BuiltInModel, loadModel } from './model.ts'
 import { type Request, createQueue } from './queue.ts'
 
@@ -65,9 +65,9 @@ async function serve(socket: Socket): Promise<void> {
   socket.on('error', () => socket.destroy())
   try {
     for await (const line of linesOf(socket, { maxCharacters: maxLineCharacters })) {
-      const asked = readAsked(line)
-      if (asked === undefined) break
-      const { id, texts } = asked
+      const request = readEmbedRequest(line)
+      if (request === undefined) break
+      const { id, texts } = request
       lastUse = performance.now()
       if (texts === undefined) queue.remove((job) => job.socket === socket && job.id === id)
       else if (texts.length === 0) answer(socket, { id, vectors: '', tokens: 0 })

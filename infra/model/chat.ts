@@ -60,7 +60,7 @@ export function createChatModel({
           signal.throwIfAborted()
           const refusal = isAnswering || guard.failure !== undefined ? undefined : refusalIn(error)
           const lesson =
-            refusal && lessonIn(refusal, { body, known: traits, isAsked: (name) => isAsked(name, request, body) })
+            refusal && lessonIn(refusal, { body, known: traits, isDemanded: (name) => isDemanded(name, request, body) })
           const failure = failureOf(guard.failure ?? error, apiKey)
           if (lesson !== undefined && 'unknown' in lesson) throw notTaken(lesson.unknown, failure)
           if (lesson === undefined || form >= maxForms) throw failure
@@ -113,19 +113,19 @@ function ownNames({ tools }: Pick<ChatRequest, 'tools'>, traits: ReadonlySet<Tra
   return new Map(tools.map(({ name }) => [toolName(name, traits), name]))
 }
 
-type Asked = Omit<ChatRequest, 'account' | 'signal'>
+type ModelRequest = Omit<ChatRequest, 'account' | 'signal'>
 
 /**
  * The request in the form that the server takes. A member that the caller set and that changes the answer is sent in any
  * case: the server judges its value.
  */
-function bodyFor(request: Asked, traits: ReadonlySet<Trait>, origin: string): RequestBody {
+function bodyFor(request: ModelRequest, traits: ReadonlySet<Trait>, origin: string): RequestBody {
   const whole = wholeBody(request, traits, origin)
-  const left = optionalMembers.filter((name) => traits.has(`without ${name}`) && !isAsked(name, request, whole))
+  const left = optionalMembers.filter((name) => traits.has(`without ${name}`) && !isDemanded(name, request, whole))
   return left.reduce((body, name) => withoutMember(name, body), whole)
 }
 
-function wholeBody(request: Asked, traits: ReadonlySet<Trait>, origin: string): RequestBody {
+function wholeBody(request: ModelRequest, traits: ReadonlySet<Trait>, origin: string): RequestBody {
   const limit = traits.has('max_completion_tokens') ? 'max_completion_tokens' : 'max_tokens'
   return {
     model: request.model,
@@ -203,9 +203,9 @@ function withoutMember(name: OptionalMember, body: RequestBody): RequestBody {
 }
 
 /** Whether the caller set the member, and the model would answer otherwise without it. */
-export function isAsked(
+export function isDemanded(
   name: OptionalMember,
-  { setByCaller = [] }: Pick<Asked, 'setByCaller'>,
+  { setByCaller = [] }: Pick<ModelRequest, 'setByCaller'>,
   body: RequestBody,
 ): boolean {
   return setByCaller.includes(name) && !changesNoAnswer(name, body)

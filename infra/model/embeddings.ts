@@ -2,7 +2,7 @@ import { BadRequestError, UnprocessableEntityError } from 'openai/core/error'
 import { memberOf } from '../../domain/json.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { Embedder } from '../../services/knowledge/embedder.ts'
-import type { AskedEmbeddings, EmbeddingServer } from '../../services/v1/embeddings.ts'
+import type { EmbeddingsRequest, EmbeddingServer } from '../../services/v1/embeddings.ts'
 import { collectEvery } from '../garbage.ts'
 import { failureOf } from './failures.ts'
 import { guardFetch, openClient } from './guarded-fetch.ts'
@@ -43,7 +43,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder & EmbeddingSe
 
   async function request(wanted: Wanted, signal: AbortSignal): Promise<unknown> {
     const { input, dimensions } = wanted
-    const asked = { base64: knows.base64, dimensions: knows.dimensions || wanted.isOwnLength === false }
+    const used = { base64: knows.base64, dimensions: knows.dimensions || wanted.isOwnLength === false }
     const maxBytes = 1024 * 1024 + input.length * dimensions * bytesOfNumber
     const whole = { containers: 1000 + 4 * input.length, members: 10_000 + input.length * (dimensions + 20) }
     const guard = guardFetch(options.fetch, { silenceMs, maxBytes, maxEventBytes: maxBytes, whole })
@@ -54,13 +54,13 @@ export function createEmbedder(options: EmbedderOptions): Embedder & EmbeddingSe
           model,
           input,
           // Set explicitly, so that the client returns what the server sent.
-          encoding_format: asked.base64 ? 'base64' : 'float',
-          ...(asked.dimensions ? { dimensions } : {}),
+          encoding_format: used.base64 ? 'base64' : 'float',
+          ...(used.dimensions ? { dimensions } : {}),
         },
         { signal },
       )
     } catch (error) {
-      if (!forget(error, asked, wanted)) throw guard.failure ?? error
+      if (!forget(error, used, wanted)) throw guard.failure ?? error
     } finally {
       guard.close()
     }
@@ -68,10 +68,10 @@ export function createEmbedder(options: EmbedderOptions): Embedder & EmbeddingSe
   }
 
   /** Whether the server refused an option that the request can do without. */
-  function forget(error: unknown, asked: typeof knows, { isOwnLength }: Wanted): boolean {
+  function forget(error: unknown, used: typeof knows, { isOwnLength }: Wanted): boolean {
     if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return false
-    if (asked.base64 && /encoding_format|base64/i.test(error.message)) knows.base64 = false
-    else if (asked.dimensions && isOwnLength && /dimension/i.test(error.message)) knows.dimensions = false
+    if (used.base64 && /encoding_format|base64/i.test(error.message)) knows.base64 = false
+    else if (used.dimensions && isOwnLength && /dimension/i.test(error.message)) knows.dimensions = false
     else return false
     return true
   }
@@ -101,7 +101,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder & EmbeddingSe
       return vectors
     },
 
-    embedAsked: ({ input, dimensions }, signal) => {
+    embedRequest: ({ input, dimensions }, signal) => {
       const isOwnLength = dimensions === options.dimensions
       const read = (answer: unknown) => ({
         vectors: readEmbeddings(answer, { texts: input.length, dimensions, isOwnLength }),
@@ -112,7 +112,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder & EmbeddingSe
   }
 }
 
-interface Wanted extends AskedEmbeddings {
+interface Wanted extends EmbeddingsRequest {
   /** The length is that of the settings, which may be the server's own: then the request does not name it. */
   isOwnLength: boolean
 }

@@ -7,7 +7,7 @@ import type { ModelServers, ServerAccount } from '../../services/models/model-se
 import { guardFetch } from './guarded-fetch.ts'
 import { addressOf, hasUsualEmbeddings, isSigned, keyHeaders, modelListUrl } from './provider-requests.ts'
 
-interface Asked extends ServerAccount {
+interface ServerRequest extends ServerAccount {
   fetch: typeof fetch
   signal: AbortSignal
   url: string
@@ -29,30 +29,30 @@ export function createModelServers(ownFetch: typeof fetch): ModelServers {
  * answered is returned. Throws `ModelFailure`, which quotes nothing of the answer.
  */
 async function listServedModels(
-  asked: Omit<Asked, 'url' | 'body'>,
+  server: Omit<ServerRequest, 'url' | 'body'>,
 ): Promise<{ baseUrl: string; models: ServedModel[] }> {
-  const given = addressOf(asked)
+  const given = addressOf(server)
   try {
-    return { baseUrl: given, models: await modelsAt({ ...asked, baseUrl: given }) }
+    return { baseUrl: given, models: await modelsAt({ ...server, baseUrl: given }) }
   } catch (error) {
-    if (nativeKindOf(asked.kind) !== undefined || new URL(given).pathname !== '/') throw error
+    if (nativeKindOf(server.kind) !== undefined || new URL(given).pathname !== '/') throw error
     const baseUrl = `${given}/v1`
-    return { baseUrl, models: await modelsAt({ ...asked, baseUrl }) }
+    return { baseUrl, models: await modelsAt({ ...server, baseUrl }) }
   }
 }
 
-async function modelsAt(asked: Omit<Asked, 'url' | 'body'>): Promise<ServedModel[]> {
-  if (isSigned(asked)) throw failed('lists its models only for an API key, not for an access key: name them')
-  const models = readServedModels(await askServer({ ...asked, url: modelListUrl(asked) }))
+async function modelsAt(server: Omit<ServerRequest, 'url' | 'body'>): Promise<ServedModel[]> {
+  if (isSigned(server)) throw failed('lists its models only for an API key, not for an access key: name them')
+  const models = readServedModels(await fetchFrom({ ...server, url: modelListUrl(server) }))
   if (models === undefined) throw failed('answered something else than a list of models')
   return models
 }
 
 /** The length of the vectors that a model makes of texts. Throws `ModelFailure`. */
-export async function embeddingLength(asked: Omit<Asked, 'url' | 'body'>, model: string): Promise<number> {
-  if (!hasUsualEmbeddings(asked.kind)) throw failed('has no embeddings that can be asked here')
-  const url = `${addressOf(asked)}/embeddings`
-  const answer = await askServer({ ...asked, url, body: { model, input: ['a short text'] } })
+export async function embeddingLength(server: Omit<ServerRequest, 'url' | 'body'>, model: string): Promise<number> {
+  if (!hasUsualEmbeddings(server.kind)) throw failed('has no embeddings that can be asked here')
+  const url = `${addressOf(server)}/embeddings`
+  const answer = await fetchFrom({ ...server, url, body: { model, input: ['a short text'] } })
   const data: unknown = isJsonObject(answer) ? answer['data'] : undefined
   const first: unknown = Array.isArray(data) ? data[0] : undefined
   const vector: unknown = isJsonObject(first) ? first['embedding'] : undefined
@@ -60,7 +60,7 @@ export async function embeddingLength(asked: Omit<Asked, 'url' | 'body'>, model:
   return vector.length
 }
 
-async function askServer({ kind, apiKey, fetch, signal, url, body }: Asked): Promise<unknown> {
+async function fetchFrom({ kind, apiKey, fetch, signal, url, body }: ServerRequest): Promise<unknown> {
   const whole = { containers: answerLimits.containers, members: answerLimits.members }
   const guard = guardFetch(fetch, { silenceMs: 60_000, maxBytes: answerLimits.bytes, whole })
   try {

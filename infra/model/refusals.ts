@@ -24,11 +24,11 @@ interface Lesson {
   isLasting: boolean
 }
 
-interface AskedWith {
+interface RefusedRequest {
   body: RequestBody
   known: ReadonlySet<Trait>
   /** Whether the member must not be left out. */
-  isAsked(name: OptionalMember): boolean
+  isDemanded(name: OptionalMember): boolean
 }
 
 /**
@@ -38,7 +38,7 @@ interface AskedWith {
  */
 export function lessonIn(
   refusal: Refusal,
-  { body, known, isAsked }: AskedWith,
+  { body, known, isDemanded }: RefusedRequest,
 ): Lesson | { unknown: OptionalMember } | undefined {
   const { status, message } = refusal
   const isTemplate = status === 500 && isTemplateRefusal(message)
@@ -51,7 +51,7 @@ export function lessonIn(
     if (!known.has(trait)) return { traits: [trait], isLasting: trait !== 'plain_schemas' || !isAboutSchema(message) }
   for (const { name, trait } of memberTraits(refusal, body)) {
     const isValue = isAboutValue(refusal, name, body)
-    if (trait === `without ${name}` && isAsked(name)) return isValue ? undefined : { unknown: name }
+    if (trait === `without ${name}` && isDemanded(name)) return isValue ? undefined : { unknown: name }
     if (known.has(trait)) continue
     // A server that does not know one of those that say who asks knows none.
     if (aboutCaller.includes(trait)) return { traits: aboutCaller, isLasting: true }

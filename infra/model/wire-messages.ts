@@ -208,19 +208,19 @@ function unseen(shown: PromptPart[]): string {
   return `[The result has ${shown.length} ${shown.length === 1 ? 'picture or file' : 'pictures and files'} that you cannot see.]`
 }
 
-interface Asked {
+interface ModelOrigin {
   baseUrl: string | undefined
   model: string
 }
 
 /** The server and family of models to which metadata goes back: `api.deepseek.com/deepseek`. */
-export function originOf({ baseUrl = defaultBaseUrl, model }: Asked): string {
+export function originOf({ baseUrl = defaultBaseUrl, model }: ModelOrigin): string {
   const name = model.toLowerCase().split('/').at(-1) ?? ''
   return `${new URL(baseUrl).host}/${/^[a-z]+/.exec(name)?.[0] ?? name}`
 }
 
 /** The names of models at Azure and Bedrock are not those of families. */
-export function nativeOriginOf(kind: NativeKind, { baseUrl, model }: Asked & { baseUrl: string }): string {
+export function nativeOriginOf(kind: NativeKind, { baseUrl, model }: ModelOrigin & { baseUrl: string }): string {
   const isFamily = kind !== 'azure' && kind !== 'bedrock'
   return `${kind}:${isFamily ? originOf({ baseUrl, model }) : `${new URL(baseUrl).host}/${model}`}`
 }

@@ -55,7 +55,7 @@ class TransientRefusal extends Error {
 
 export const attempts = 5
 /** The longest `Retry-After` that a request waits for. */
-const longestAskedPauseMs = 20_000
+const longestRequestedPauseMs = 20_000
 /** A piece of 5 MiB over a slow line. After as much time in all there is no further attempt. */
 const answerMs = 60_000
 /** A list of 1000 entries takes half of it at most. */
@@ -131,7 +131,7 @@ export function createS3Requests(location: ObjectLocation, credentials: S3Creden
     }
     const refusal = new S3Refusal(status, code)
     if (!transientStatuses.has(status) && !transientCodes.has(code)) throw refusal
-    throw new TransientRefusal(refusal.message, { waitMs: askedPauseMs(headers.get('retry-after')) })
+    throw new TransientRefusal(refusal.message, { waitMs: requestedPauseMs(headers.get('retry-after')) })
   }
 
   /** `read` belongs to the attempt: what breaks while the answer is read is tried again, too. */
@@ -219,10 +219,10 @@ export function pauseAfter(error: unknown, made: number): number {
 }
 
 /** Seconds, or a time (RFC 9110). */
-function askedPauseMs(given: string | null): number | undefined {
+function requestedPauseMs(given: string | null): number | undefined {
   if (given === null) return undefined
   const ms = /^\d+$/.test(given) ? Number(given) * 1000 : Date.parse(given) - Date.now()
-  return Number.isNaN(ms) ? undefined : Math.min(longestAskedPauseMs, Math.max(0, ms))
+  return Number.isNaN(ms) ? undefined : Math.min(longestRequestedPauseMs, Math.max(0, ms))
 }
 
 function errorIn(answer: XmlAnswer | undefined): { code: string } {

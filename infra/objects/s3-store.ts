@@ -188,9 +188,9 @@ async function* partOf(
   while (from + received < length) {
     const leftMs = Math.min(patienceMs, patienceMs + received / slowestBytesPerMs - waitedMs)
     const timer = setTimeout(() => ended.abort(new Error('the object store sends too slowly')), Math.max(0, leftMs))
-    const asked = performance.now()
+    const requestedAt = performance.now()
     const { done, value } = await reader.read().finally(() => clearTimeout(timer))
-    waitedMs += performance.now() - asked
+    waitedMs += performance.now() - requestedAt
     if (done) throw new Error('the object store sent too few bytes')
     const bytes = value.subarray(0, length - from - received)
     received += bytes.length

@@ -132,12 +132,12 @@ interface Watched {
  * waiting. The client's own socket timeout does not do this, because each written command restarts it.
  */
 function watchConnection(client: Watched, timeoutMs: number, onSilence: () => void): () => void {
-  let isAsking = false
+  let isPinging = false
   const ask = () => {
-    if (isAsking || !client.isReady) return
-    isAsking = true
+    if (isPinging || !client.isReady) return
+    isPinging = true
     const giveUp = () => {
-      if (isAsking) onSilence()
+      if (isPinging) onSilence()
     }
     // After a pause of the whole process an answer may be unread: it is read before `setImmediate` runs.
     const limit = setTimeout(() => setImmediate(giveUp), (timeoutMs * 3) / 8)
@@ -146,7 +146,7 @@ function watchConnection(client: Watched, timeoutMs: number, onSilence: () => vo
       // The connection itself reports the failure.
       .catch(() => undefined)
       .finally(() => {
-        isAsking = false
+        isPinging = false
         clearTimeout(limit)
       })
   }

@@ -183,20 +183,20 @@ async function shardsOf(seeds: ServerAddress[], known: RedisNode[], ask: Ask): P
   ])
 }
 
-async function slotsBy(asked: ServerAddress, client: RedisClient): Promise<Shard[]> {
+async function slotsBy(server: ServerAddress, client: RedisClient): Promise<Shard[]> {
   const slots = await client.clusterSlots().catch((error: unknown) => {
     const isNone = /cluster support disabled/.test(reasonOf(error))
-    throw isNone ? new WrongRedisError(`${nameOf(asked)} is not part of a cluster`) : error
+    throw isNone ? new WrongRedisError(`${nameOf(server)} is not part of a cluster`) : error
   })
   const shards = new Map<string, Shard>()
   for (const { from, to, master } of slots) {
     // Without a host of its own, a node has that under which it was asked.
-    const at = { host: master.host || asked.host, port: master.port }
+    const at = { host: master.host || server.host, port: master.port }
     const shard = shards.get(nameOf(at)) ?? { at, slots: [] }
     shard.slots.push({ from, to })
     shards.set(nameOf(at), shard)
   }
-  if (shards.size === 0) throw new Error(`no node of the cluster at ${nameOf(asked)} has slots`)
+  if (shards.size === 0) throw new Error(`no node of the cluster at ${nameOf(server)} has slots`)
   return [...shards.values()]
 }
 

@@ -50,8 +50,8 @@ export function createPatientCalls({
     const deadline = Date.now() + 2 * slowTicksMax * tickMs
     watch.add(waiting)
     try {
-      const asked = by.withDeadline(deadline, () => by.withAbortSignal(abort.signal, ask))
-      const answer = await Promise.race([asked, givenUp.promise])
+      const call = by.withDeadline(deadline, () => by.withAbortSignal(abort.signal, ask))
+      const answer = await Promise.race([call, givenUp.promise])
       watch.noteAnswer()
       return answer
     } catch (error) {

@@ -32,13 +32,13 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
 
   const idsOf = (space: string, prefix: string) =>
     pages(async (paginationToken) => {
-      const page = await asked(records(space).listPaginated({ prefix, limit: 100, ...paginationToken }))
+      const page = await send(records(space).listPaginated({ prefix, limit: 100, ...paginationToken }))
       const ids = (page?.vectors ?? []).flatMap(({ id }) => (id === undefined ? [] : [id]))
       return { entries: ids, next: page?.pagination?.next }
     })
   const spaces = () =>
     pages(async (paginationToken) => {
-      const page = await asked(index().listNamespaces({ limit: 100, ...paginationToken }))
+      const page = await send(index().listNamespaces({ limit: 100, ...paginationToken }))
       const names = (page?.namespaces ?? []).flatMap(({ name }) => (name ? [name] : []))
       return { entries: names, next: page?.pagination?.next }
     })
@@ -47,19 +47,19 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
     name: 'pinecone',
 
     async ping() {
-      const stats = await within(pingTimeoutMs, asked(index().describeIndexStats()))
+      const stats = await within(pingTimeoutMs, send(index().describeIndexStats()))
       if (stats === undefined) throw unavailable(new Error('no answer in time'))
     },
 
     async upsert(space, vectors) {
       const size = Math.max(1, Math.floor(upsertBytes / ((vectors[0]?.vector.length ?? 1) * 12)))
       for (let start = 0; start < vectors.length; start += size)
-        await asked(records(space).upsert({ records: vectors.slice(start, start + size).map(recordOf) }))
+        await send(records(space).upsert({ records: vectors.slice(start, start + size).map(recordOf) }))
     },
 
     async search(space, { vector, limit, fileIds }) {
       if (vector === undefined) return []
-      const found = await asked(
+      const found = await send(
         records(space).query({
           vector,
           topK: limit,
@@ -80,7 +80,7 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
         for await (const ids of idsOf(space, `${fileId}:`)) count += ids.length
         return count
       }
-      const stats = await asked(index().describeIndexStats())
+      const stats = await send(index().describeIndexStats())
       return stats?.namespaces?.[space]?.recordCount ?? 0
     },
 
@@ -88,15 +88,15 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
       // Listed to the end before anything is deleted, because deletions may shift pages.
       const all: string[] = []
       for await (const ids of idsOf(space, `${fileId}:`)) addAll(all, ids)
-      while (all.length > 0) await asked(records(space).deleteMany({ ids: all.splice(-deleteBatch) }))
+      while (all.length > 0) await send(records(space).deleteMany({ ids: all.splice(-deleteBatch) }))
     },
 
     async deleteSpace(space) {
-      await asked(index().deleteNamespace(space))
+      await send(index().deleteNamespace(space))
     },
 
     async spacesOf(assistantId) {
-      const stats = await asked(index().describeIndexStats())
+      const stats = await send(index().describeIndexStats())
       const later = Object.keys(stats?.namespaces ?? {}).filter(
         (space) => space !== assistantId && spaceOwner(space).assistantId === assistantId,
       )
@@ -154,7 +154,7 @@ async function* pages(
 }
 
 /** Undefined if there is no such namespace: it is empty. */
-async function asked<T>(request: Promise<T>): Promise<T | undefined> {
+async function send<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request
   } catch (error) {

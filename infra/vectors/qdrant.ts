@@ -32,7 +32,7 @@ export function createQdrantStore(options: QdrantOptions): VectorStore {
 
   async function values(key: string, filter?: Filter): Promise<string[]> {
     const query = { key, limit: facetLimit, exact: true, ...(filter && { filter }) }
-    const found = await asked(client.facet(collection, query))
+    const found = await send(client.facet(collection, query))
     return (found?.hits ?? []).map(({ value }) => String(value))
   }
 
@@ -40,7 +40,7 @@ export function createQdrantStore(options: QdrantOptions): VectorStore {
     name: 'qdrant',
 
     async ping() {
-      const answer = await within(pingTimeoutMs, asked(client.collectionExists(collection)))
+      const answer = await within(pingTimeoutMs, send(client.collectionExists(collection)))
       if (answer === undefined) throw unavailable(new Error('no answer in time'))
     },
 
@@ -57,7 +57,7 @@ export function createQdrantStore(options: QdrantOptions): VectorStore {
           vector,
           payload: { ...of, file_id: fileId, chunk_id: id, position },
         }))
-        const stored = await asked(client.upsert(collection, { wait: true, points }))
+        const stored = await send(client.upsert(collection, { wait: true, points }))
         if (stored === undefined) {
           made.forget()
           throw unavailable(new Error('the collection was deleted'))
@@ -75,7 +75,7 @@ export function createQdrantStore(options: QdrantOptions): VectorStore {
         limit,
         with_payload: ['chunk_id', 'file_id'],
       }
-      const found = await asked(client.query(collection, query))
+      const found = await send(client.query(collection, query))
       return (found?.points ?? []).map(({ payload, score }) => ({
         id: String(payload?.['chunk_id']),
         fileId: String(payload?.['file_id']),
@@ -84,16 +84,16 @@ export function createQdrantStore(options: QdrantOptions): VectorStore {
     },
 
     async count(space, fileId) {
-      const found = await asked(client.count(collection, { filter: inSpace(space, fileId), exact: true }))
+      const found = await send(client.count(collection, { filter: inSpace(space, fileId), exact: true }))
       return found?.count ?? 0
     },
 
     async deleteFile(space, fileId) {
-      await asked(client.delete(collection, { wait: true, filter: inSpace(space, fileId) }))
+      await send(client.delete(collection, { wait: true, filter: inSpace(space, fileId) }))
     },
 
     async deleteSpace(space) {
-      await asked(client.delete(collection, { wait: true, filter: inSpace(space) }))
+      await send(client.delete(collection, { wait: true, filter: inSpace(space) }))
     },
 
     async spacesOf(assistantId) {
@@ -129,7 +129,7 @@ function createCollectionMaker(client: QdrantClient, collection: string) {
 
   /** Safe to repeat, and for several processes at once. */
   async function make(dimensions: number): Promise<void> {
-    if (!(await asked(client.collectionExists(collection)))?.exists) {
+    if (!(await send(client.collectionExists(collection)))?.exists) {
       const options = {
         vectors: { size: dimensions, distance: 'Cosine' as const },
         hnsw_config: { m: 0, payload_m: 16 },
@@ -143,9 +143,9 @@ function createCollectionMaker(client: QdrantClient, collection: string) {
       field_name: 'assistant_id',
       field_schema: { type: 'keyword' as const, is_tenant: true },
     }
-    await asked(client.createPayloadIndex(collection, index))
+    await send(client.createPayloadIndex(collection, index))
     for (const field_name of ['file_id', 'owner'])
-      await asked(client.createPayloadIndex(collection, { ...index, field_name, field_schema: 'keyword' }))
+      await send(client.createPayloadIndex(collection, { ...index, field_name, field_schema: 'keyword' }))
   }
 
   return {
@@ -181,7 +181,7 @@ function pointIdOf(space: string, chunkId: string): string {
 }
 
 /** Undefined if there is no collection: it is empty. */
-async function asked<T>(request: Promise<T>): Promise<T | undefined> {
+async function send<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request
   } catch (error) {

@@ -39,8 +39,8 @@ const answerMaxBytes = 64 * 1024
 /** Finds out what a model can do, by short questions. Nothing of them is stored. */
 export function createTryModel({ chat, servers, listedWindow }: TryModelDeps) {
   return async function tryModel(account: ServerAccount, model: string): Promise<ModelTrial> {
-    const ask = (asked: Partial<Omit<ChatRequest, 'account'>>, ms: number) =>
-      questionTo({ account, model, ...asked }, ms)
+    const ask = (question: Partial<Omit<ChatRequest, 'account'>>, ms: number) =>
+      questionTo({ account, model, ...question }, ms)
     const streaming = await tryStreaming(ask)
     const [tools, json, embeddings, window] = await Promise.all([
       trial(() => tryTools(ask)),
@@ -133,7 +133,7 @@ function parsed(text: string): unknown {
   }
 }
 
-type Ask = (asked: Partial<Omit<ChatRequest, 'account'>>, ms: number) => AsyncIterable<ModelDelta>
+type Ask = (question: Partial<Omit<ChatRequest, 'account'>>, ms: number) => AsyncIterable<ModelDelta>
 
 async function tryStreaming(ask: Ask): Promise<ModelTrial['streaming']> {
   const begin = performance.now()
@@ -160,8 +160,8 @@ async function tryStreaming(ask: Ask): Promise<ModelTrial['streaming']> {
 async function tryTools(ask: Ask): Promise<string | undefined> {
   let name = ''
   let args = ''
-  const asked = { messages: [question('What is the weather in Paris? Use the tool.')], tools: [weather] }
-  for await (const delta of ask(asked, eachMs)) {
+  const members = { messages: [question('What is the weather in Paris? Use the tool.')], tools: [weather] }
+  for await (const delta of ask(members, eachMs)) {
     if (delta.type === 'call' && delta.name) name = delta.name
     if (delta.type === 'call') args += delta.args ?? ''
   }
@@ -171,8 +171,8 @@ async function tryTools(ask: Ask): Promise<string | undefined> {
 
 async function tryJson(ask: Ask): Promise<string | undefined> {
   let text = ''
-  const asked = { messages: [question('What is two plus three? Answer as JSON.')], responseFormat: sumFormat }
-  for await (const delta of ask(asked, eachMs)) if (delta.type === 'text') text += delta.text
+  const members = { messages: [question('What is two plus three? Answer as JSON.')], responseFormat: sumFormat }
+  for await (const delta of ask(members, eachMs)) if (delta.type === 'text') text += delta.text
   const answer = parsed(text)
   return isJsonObject(answer) && typeof answer['sum'] === 'number' ? undefined : 'The answer does not match the schema.'
 }

@@ -147,7 +147,7 @@ export const ownAssistantStore = ({ assistants }: Pick<Collections, 'assistants'
       .find({ _id: { $in: ids }, user_id, project_id, ...present, suspended: { $ne: true } })
       .lean<AssistantRecord[]>(),
 
-  canAsk: async ({ user_id, project_id }: Pick<AssistantRecord, 'user_id' | 'project_id'>, id: string) =>
+  canDelegateTo: async ({ user_id, project_id }: Pick<AssistantRecord, 'user_id' | 'project_id'>, id: string) =>
     (await assistants.exists({ _id: id, user_id, project_id, ...present, suspended: { $ne: true } })) !== null,
 
   add: async (assistant: AssistantRecord, session: ClientSession) => assistants.create([assistant], { session }),

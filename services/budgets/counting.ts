@@ -256,8 +256,9 @@ function estimateOf(
     overrides.tools_json !== undefined ||
     (assistant.has_files !== false && mayUse('retrieval')) ||
     settings.tools.some(({ type }) => type !== 'retrieval' && mayUse(type))
-  const asked = (hasTools ? Infinity : bytes) + texts.reduce((total, text = '') => total + Buffer.byteLength(text), 0)
-  const prompt = Math.ceil(Math.max(0, Math.min(questionTokens, asked)))
+  const sentTokens =
+    (hasTools ? Infinity : bytes) + texts.reduce((total, text = '') => total + Buffer.byteLength(text), 0)
+  const prompt = Math.ceil(Math.max(0, Math.min(questionTokens, sentTokens)))
   // A caller may name any limit.
   const completion = Math.ceil(Math.min(answerTokens, window))
   const money = costOf(prices, model, { prompt_tokens: prompt, completion_tokens: completion })

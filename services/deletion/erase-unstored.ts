@@ -41,7 +41,7 @@ export function createEraseUnstored({
   /** False if the thread stays. */
   async function eraseAtOnce(threadId: string): Promise<boolean> {
     const ended = await store.listRuns(threadId)
-    if (ended.some(isOpenRun) || (await store.hasAsked(threadId))) return false
+    if (ended.some(isOpenRun) || (await store.hasDelegated(threadId))) return false
     // Its workflow may not have counted the cost yet.
     for (const run of ended) await budgetCounting.finalizeStored(run)
     // First, because nobody would find them without the runs. Fences stay for as long as streams do, so that no attempt

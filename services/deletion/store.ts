@@ -200,7 +200,7 @@ export const unstoredStore = (collections: Pick<Collections, UnstoredName | 'thr
       .find({ thread_id: threadId }, { thread_id: 1, status: 1, budgets: 1 })
       .lean<Pick<RunRecord, '_id' | 'thread_id' | 'status' | 'budgets'>[]>(),
 
-  hasAsked: async (threadId: string) => (await collections.threads.exists({ asked_from: threadId })) !== null,
+  hasDelegated: async (threadId: string) => (await collections.threads.exists({ asked_from: threadId })) !== null,
 
   /** With all that belongs to it. False if it is to be stored, or is being deleted. */
   async erase(threadId: string, session: ClientSession): Promise<boolean> {

@@ -118,7 +118,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
           // Threads of public callers do not count against the quota. This one does, because anybody can write an
           // archive that calls its threads public.
           ...(archived.public ? { counted: true } : isUncounted(archived) ? { counted: false } : {}),
-          askedFrom: archived.asked_from?.map((above) => idOf('thread', above)),
+          parentThreads: archived.asked_from?.map((above) => idOf('thread', above)),
           earlier: {
             created_at: new Date(archived.created_at),
             updated_at: new Date(archived.updated_at),
@@ -160,10 +160,10 @@ function withNewIds(config: Record<string, unknown>, idOf: NewIds): Record<strin
     ...config,
     ...(stores === undefined ? {} : { [vectorStoresKey]: renamed(stores) }),
     ...(files === undefined ? {} : { [codeFilesKey]: renamed(files, 'file') }),
-    ...(Array.isArray(tools) ? { [toolsKey]: tools.map(withAsked) } : {}),
+    ...(Array.isArray(tools) ? { [toolsKey]: tools.map(withChildAssistants) } : {}),
   }
 
-  function withAsked(tool: unknown): unknown {
+  function withChildAssistants(tool: unknown): unknown {
     if (!isJsonObject(tool) || tool['type'] !== 'assistant' || !isJsonObject(tool['config'])) return tool
     const { assistant_ids: ids, ...rest } = tool['config']
     return ids === undefined ? tool : { ...tool, config: { ...rest, assistant_ids: renamed(ids) } }

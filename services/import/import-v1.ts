@@ -19,8 +19,8 @@ type Run = ReadRecords['runs']
 type Archived = Pick<ReadRecords['threads'], 'kind' | 'public' | 'counted' | 'asked_from'>
 
 /** Whether it is the thread of a stored completion or a response, whose bytes count in place of a thread. */
-export const isUncounted = ({ kind, public: isPublic, counted, asked_from: askedFrom }: Archived): boolean =>
-  counted === false && !isPublic && kind === undefined && askedFrom === undefined
+export const isUncounted = ({ kind, public: isPublic, counted, asked_from: parentThreads }: Archived): boolean =>
+  counted === false && !isPublic && kind === undefined && parentThreads === undefined
 
 /** Whether what it holds is shown as items, whose ids name the runs and entries that they belong to. */
 export const containsItems = ({ kind, counted }: Pick<ThreadRecord, 'kind' | 'counted'>): boolean =>

@@ -141,6 +141,6 @@ async function* withinRoom<T>(records: AsyncIterable<T>, lengthOf: (record: T) =
 }
 
 function questionOf(input: string): string {
-  const asked = messagesFromJson(input).findLast(({ type }) => type === 'HumanMessage')
-  return cutText(asked?.data.content.trim() ?? '', shownLength)
+  const question = messagesFromJson(input).findLast(({ type }) => type === 'HumanMessage')
+  return cutText(question?.data.content.trim() ?? '', shownLength)
 }

@@ -24,7 +24,7 @@ type Expected = Omit<EvaluationQuestion, 'question_id'>
 
 /** How many passages of a question are looked at. */
 const inspectedRanks = 10
-const askedAtOnce = 4
+const questionsAtOnce = 4
 
 /** An owner's own questions with the file and page in which each is answered, and what the search finds for them. */
 export function createEvaluation({ collections, transaction, passages, model }: EvaluationDeps) {
@@ -56,8 +56,8 @@ export function createEvaluation({ collections, transaction, passages, model }: 
         throw new AppError('bad_request', 'This assistant has no questions for an evaluation.')
       const ready = await fileStore(collections).countReady(assistant._id)
       const places: EvaluationRun['places'] = []
-      for (let start = 0; start < questions.length; start += askedAtOnce) {
-        const part = questions.slice(start, start + askedAtOnce).map(async (expected) => ({
+      for (let start = 0; start < questions.length; start += questionsAtOnce) {
+        const part = questions.slice(start, start + questionsAtOnce).map(async (expected) => ({
           question_id: expected.question_id,
           place: rankOf(expected, await passages.search(assistant, expected.question, inspectedRanks, signal)),
         }))

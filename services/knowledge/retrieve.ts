@@ -218,8 +218,8 @@ async function searchSpaces(
   const { reembedding } = assistant
   const isComparable = isOfModel(assistant, embedder.model)
   const filled = reembedding?.model === embedder.model ? vectorSpace(assistant._id, reembedding.generation) : undefined
-  const isAsked = embedder.isWordsOnly !== true && (isComparable || filled !== undefined)
-  const [vector] = isAsked ? await embedder.embed([text], signal) : []
+  const isEmbedded = embedder.isWordsOnly !== true && (isComparable || filled !== undefined)
+  const [vector] = isEmbedded ? await embedder.embed([text], signal) : []
   const current = { vector: isComparable ? vector : undefined, text, limit, fileIds }
   if (filled === undefined) return vectors.search(searchedSpace(assistant), current)
   const found = await Promise.all([

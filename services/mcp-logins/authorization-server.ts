@@ -14,7 +14,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { Fetch } from '../outbound.ts'
 import type { LoginServer, Tokens } from './login-server.ts'
 
-interface Asking {
+interface LoginRequest {
   fetch: Fetch
   redirectUri: string
 }
@@ -30,7 +30,10 @@ const clientName = 'Assistant Platform'
  * given, and says where the browser goes, with the secrets of the attempt. Throws `bad_request` if the server offers no such
  * login.
  */
-export async function beginLogin(url: string, { fetch, redirectUri, client: given }: Asking & { client: Client }) {
+export async function beginLogin(
+  url: string,
+  { fetch, redirectUri, client: given }: LoginRequest & { client: Client },
+) {
   const { resourceMetadataUrl, scope } = await challengeOf(url, fetch)
   const found = await discoverOAuthServerInfo(url, {
     fetchFn: fetch,
@@ -95,7 +98,7 @@ export async function beginLogin(url: string, { fetch, redirectUri, client: give
 export async function tokensFor(
   server: LoginServer,
   { code, codeVerifier }: { code: string; codeVerifier: string },
-  { fetch, redirectUri }: Asking,
+  { fetch, redirectUri }: LoginRequest,
 ): Promise<Tokens> {
   const tokens = await exchangeAuthorization(server.url, {
     ...known(server),

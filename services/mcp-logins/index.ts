@@ -26,7 +26,7 @@ const attemptLifetimeMs = 600_000
 const marginMs = 60_000
 /** Longer than a renewal takes: one process renews a login at a time, because servers take a refresh token once. */
 const renewalMs = 20_000
-const askTimeoutMs = 10_000
+const requestTimeoutMs = 10_000
 /** Also bounds what is stored of a server. */
 const maxAnswerBytes = 64 * 1024
 const maxLogins = 50
@@ -86,7 +86,7 @@ export function createMcpLogins({ collections, assistants, outbound, secretBox, 
   const asking = (signal?: AbortSignal) => ({
     redirectUri,
     fetch: ((input, init) => {
-      const limits = [AbortSignal.timeout(askTimeoutMs), signal, init?.signal].flatMap((one) => one ?? [])
+      const limits = [AbortSignal.timeout(requestTimeoutMs), signal, init?.signal].flatMap((one) => one ?? [])
       return guarded(input, { ...init, signal: AbortSignal.any(limits) })
     }) satisfies typeof guarded,
   })

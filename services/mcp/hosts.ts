@@ -114,8 +114,8 @@ export function createMcpHosts({ assistants, threads, runs, publicFamily, passag
           const thread = isNew
             ? publicFamily.threads.draft(assistant)
             : await publicFamily.threads.read(assistant, threadId)
-          const asked = { thread, withThread: isNew, assistant, acting: byAnybody, input: message(question) }
-          return publicFamily.start({ ...asked, strategy: 'enqueue' }, runId)
+          const requested = { thread, withThread: isNew, assistant, acting: byAnybody, input: message(question) }
+          return publicFamily.start({ ...requested, strategy: 'enqueue' }, runId)
         },
         ...publicFamily.runsOf(assistant),
         cancel: (run) => publicFamily.cancel(run),

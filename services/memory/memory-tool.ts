@@ -145,14 +145,14 @@ async function save(
     throw new Error('nothing was saved: this conversation is not kept, and so nothing that was said in it')
   const runId = call.key.split('/')[0] ?? ''
   const input = await runStore(collections).inputOwned(userId, { _id: runId, thread_id: call.threadId })
-  const asked =
+  const question =
     input === undefined ? undefined : messagesFromJson(input).findLast(({ type }) => type === 'HumanMessage')
   const fact = await storeFact.store({
     id: derivedId(['memory', call.key], runId),
     userId,
     scope: write,
     text,
-    sourceMessageId: asked?.data.id,
+    sourceMessageId: question?.data.id,
     runId,
     madeBy: 'assistant',
   })

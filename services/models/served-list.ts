@@ -14,9 +14,9 @@ interface ServedListDeps {
 const knownMs = 60_000
 /** A server that gave no list is not asked with each request. */
 const unknownMs = 10_000
-const askMs = 5_000
+const listTimeoutMs = 5_000
 
-interface Asked {
+interface ListAttempt {
   /** Undefined: the list could not be read. */
   models: ServedModel[] | undefined
 }
@@ -26,9 +26,9 @@ interface Asked {
  * server; undefined if its list cannot be read now.
  */
 export function createServedList({ models, servers, onError }: ServedListDeps) {
-  async function ask(_key: string, _old: unknown, { context }: { context: ServerAccount }): Promise<Asked> {
+  async function ask(_key: string, _old: unknown, { context }: { context: ServerAccount }): Promise<ListAttempt> {
     try {
-      return { models: (await servers.list(context, AbortSignal.timeout(askMs))).models }
+      return { models: (await servers.list(context, AbortSignal.timeout(listTimeoutMs))).models }
     } catch (error) {
       if (!(error instanceof ModelFailure)) throw error
       onError(error)
@@ -36,13 +36,13 @@ export function createServedList({ models, servers, onError }: ServedListDeps) {
     }
   }
 
-  const cache = new LRUCache<string, Asked, ServerAccount>({
+  const cache = new LRUCache<string, ListAttempt, ServerAccount>({
     max: 4,
     ttl: knownMs,
     fetchMethod: async (key, old, options) => {
-      const asked = await ask(key, old, options)
-      if (asked.models === undefined) options.options.ttl = unknownMs
-      return asked
+      const listed = await ask(key, old, options)
+      if (listed.models === undefined) options.options.ttl = unknownMs
+      return listed
     },
   })
 

@@ -80,11 +80,11 @@ export async function commitEnd(
   const usages = earlier
     ? sumByModel([...earlier, ...usageOfMessage(answer, run.model ?? ''), ...(run.spent ?? [])])
     : await usageByModel(deps.collections, run, answer)
-  const asksForTools = (answer.data.tool_calls ?? []).length > 0
+  const callsTools = (answer.data.tool_calls ?? []).length > 0
   const ended = {
     ...begun(run),
     ...lastDataEvent(lastId),
-    finish_reason: answer.data.cut ?? (asksForTools ? ('tool_calls' as const) : ('stop' as const)),
+    finish_reason: answer.data.cut ?? (callsTools ? ('tool_calls' as const) : ('stop' as const)),
   }
   return end(deps, run, {
     ended,

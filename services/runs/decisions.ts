@@ -79,17 +79,17 @@ export function createDecisions(deps: DecisionDeps) {
       logStore(deps.collections).findStep(run.thread_id, run._id, answerEntry(first.step)),
       ledger.listOfStep(run._id, first.step),
     ])
-    const asked = messagesFromJson(entry?.messages_json ?? '[]').find((message) => message.type === 'AIMessage')
-    if (asked === undefined) return
+    const answer = messagesFromJson(entry?.messages_json ?? '[]').find((message) => message.type === 'AIMessage')
+    if (answer === undefined) return
     const argsOf = new Map(
       calls.map((call) => [call.index, parseOwnExactJson<Record<string, unknown>>(call.args_json)]),
     )
-    const shown = (asked.data.tool_calls ?? []).map((call, index) => ({
+    const shown = (answer.data.tool_calls ?? []).map((call, index) => ({
       ...call,
       args: argsOf.get(index) ?? call.args,
     }))
     await deps.log.append(run.thread_id, {
-      messages: [{ ...asked, data: { ...asked.data, tool_calls: shown } }],
+      messages: [{ ...answer, data: { ...answer.data, tool_calls: shown } }],
       source: 'update',
       pastLimit: true,
     })

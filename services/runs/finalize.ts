@@ -160,9 +160,9 @@ const notMade = 'This call was not made: the run ended first.'
  */
 async function endChildRuns(
   deps: CancelRunDeps & { collections: Pick<Collections, 'toolCalls'> },
-  askingRunId: string,
+  parentRunId: string,
 ): Promise<void> {
-  const asked = await ledgerStore(deps.collections).listChildRuns(askingRunId)
-  if (asked.length === 0) return
-  for (const run of await delegatedRunStore(deps.collections).listOpen(asked)) await cancelRun(deps, run)
+  const childRuns = await ledgerStore(deps.collections).listChildRuns(parentRunId)
+  if (childRuns.length === 0) return
+  for (const run of await delegatedRunStore(deps.collections).listOpen(childRuns)) await cancelRun(deps, run)
 }

@@ -1,7 +1,7 @@
 import { addAll } from '../../domain/add-all.ts'
 import { resultsOfCalls } from '../../domain/conversation.ts'
 import { cutText } from '../../domain/cut-text.ts'
-import { type Message, asksForTools } from '../../domain/messages.ts'
+import { type Message, callsTools } from '../../domain/messages.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { tokensOfAttachments } from '../attachments/prompt-parts.ts'
 
@@ -36,7 +36,7 @@ export function newestMessages(messages: Message[], count: number | undefined): 
 }
 
 function isCounted(message: Message | undefined): boolean {
-  return message?.type === 'HumanMessage' || (message?.type === 'AIMessage' && !asksForTools(message))
+  return message?.type === 'HumanMessage' || (message?.type === 'AIMessage' && !callsTools(message))
 }
 
 /** What is being answered: the newest message of a person. */
@@ -97,9 +97,9 @@ export async function fitConversation(messages: Message[], window: Window): Prom
   const [newest, ...others] = steps
   if (newest !== undefined) {
     // Without steps, they are the newest of what was said before.
-    const asked = await costsWithin(leadingQuestions(earlier), room / 2, window)
-    take(asked)
-    addAll(chosen, earlier.splice(0, asked.length))
+    const questions = await costsWithin(leadingQuestions(earlier), room / 2, window)
+    take(questions)
+    addAll(chosen, earlier.splice(0, questions.length))
     const [cost] = await costsWithin([newest], room, window)
     const { step, tokens } = cost === undefined ? await shorten(newest, room, window) : { step: newest, tokens: cost }
     fits &&= tokens <= room
@@ -129,14 +129,14 @@ type Step = Message[]
 
 /** The parts of a conversation, the newest first. */
 function partsOf(messages: Message[]): { system: Message[]; question: Message[]; steps: Step[]; earlier: Step[] } {
-  const asked = findQuestion(messages)
-  const position = asked === undefined ? -1 : messages.indexOf(asked)
+  const question = findQuestion(messages)
+  const position = question === undefined ? -1 : messages.indexOf(question)
   const results = resultsOfCalls(messages)
   const ofCalls = new Set<Message>([...results.values()].flat().filter((result) => result !== undefined))
   const steps: Step[] = []
   const earlier: Step[] = []
   for (const [index, message] of messages.entries()) {
-    if (message.type === 'SystemMessage' || message === asked || ofCalls.has(message)) continue
+    if (message.type === 'SystemMessage' || message === question || ofCalls.has(message)) continue
     const found = message.type === 'AIMessage' ? (results.get(message.data.id) ?? []) : []
     const step = [message, ...found.filter((result) => result !== undefined)]
     if (index > position) steps.unshift(step)
@@ -144,7 +144,7 @@ function partsOf(messages: Message[]): { system: Message[]; question: Message[];
   }
   return {
     system: messages.filter(({ type }) => type === 'SystemMessage'),
-    question: asked === undefined ? [] : [asked],
+    question: question === undefined ? [] : [question],
     steps,
     earlier,
   }

@@ -101,9 +101,9 @@ export async function toolMessages(
   }
   return (open.length === 0 ? calls : await read()).map(toolMessageOf)
 
-  function resultOf({ status, asked }: ToolCallRecord): CallResult {
+  function resultOf({ status, asked: childRun }: ToolCallRecord): CallResult {
     if (status === 'waiting') return { result: notBegun, failed: true }
-    return asked === undefined ? { result: unknownOutcome } : { result: notAnsweredInTime, failed: true }
+    return childRun === undefined ? { result: unknownOutcome } : { result: notAnsweredInTime, failed: true }
   }
 }
 

@@ -6,7 +6,7 @@ import {
   type Message,
   type StoredMessage,
   type ToolCall,
-  asksForTools,
+  callsTools,
   storedMessagesFromJson,
   withoutMetadata,
 } from '../../domain/messages.ts'
@@ -75,9 +75,19 @@ async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Pr
   const thread = known?.thread
   const ask = async (): Promise<AIMessage> => {
     const tokensLeft = await tokensLeftFor(deps, run, { step, usages: known?.usages })
-    const asked = await chatRequestFor(deps, { run, step, added, assistant, config, tools, thread, tokensLeft, signal })
-    conversation = asked.conversation
-    return askModel(deps, asked.request, { live, answer, writer, spending })
+    const prompt = await chatRequestFor(deps, {
+      run,
+      step,
+      added,
+      assistant,
+      config,
+      tools,
+      thread,
+      tokensLeft,
+      signal,
+    })
+    conversation = prompt.conversation
+    return streamAnswer(deps, prompt.request, { live, answer, writer, spending })
   }
   const stored = isFresh ? undefined : await storedAnswer(deps, { threadId: run.thread_id, runId, step })
   // A process that died has left no other trace of its attempt than what readers were shown. It may have had any fence:
@@ -106,7 +116,7 @@ async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Pr
     const suggests = suggestsFor(deps.models, run)
     return { next: 'done', ...(suggests && { suggests }) }
   }
-  if (!asksForTools(message)) return end()
+  if (!callsTools(message)) return end()
   const offered = await tools
   if (stored === undefined) nameChildRuns(message, { run, step, tools: offered })
   const calls =
@@ -170,16 +180,16 @@ function nameChildRuns(
   { data: { tool_calls: calls = [] } }: AIMessage,
   { run, step, tools }: { run: RunRecord; step: number; tools: Tool[] },
 ): void {
-  const asking = new Set(tools.filter(({ type }) => type === 'assistant').map(({ name }) => name))
+  const assistantTools = new Set(tools.filter(({ type }) => type === 'assistant').map(({ name }) => name))
   for (const [index, call] of calls.entries())
-    if (asking.has(call.name)) Object.assign(call, childRunOf(toolCallKey(run._id, step, index)))
+    if (assistantTools.has(call.name)) Object.assign(call, childRunOf(toolCallKey(run._id, step, index)))
 }
 
 /**
  * Asks the model and publishes its answer as it arrives. Throws `ModelFailure`, or the reason for which the run's signal
  * was aborted.
  */
-async function askModel(
+async function streamAnswer(
   { model, providerMetadata, tracing }: StepDeps,
   request: ChatRequest,
   { live, answer, writer, spending }: { live: LiveRun; answer: Answer; writer: RunWriter; spending: Spending },

@@ -8,7 +8,7 @@ import {
   openRunStatuses,
   runKey,
 } from '../../domain/records/run.ts'
-import type { AskedRun, CallResult, ToolCallRecord } from '../../domain/records/tool-call.ts'
+import type { ChildRunKey, CallResult, ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { Collections } from '../collections.ts'
 import { isMatched } from '../stores/results.ts'
 
@@ -214,12 +214,12 @@ export const delegatedRunStore = ({ runs }: Pick<Collections, 'runs'>) => ({
       ),
     ),
 
-  listOpen: async (asked: AskedRun[]) =>
+  listOpen: async (childRuns: ChildRunKey[]) =>
     runs
       .find(
         {
-          _id: { $in: asked.map(({ run_id }) => run_id) },
-          thread_id: { $in: asked.map((run) => run.thread_id) },
+          _id: { $in: childRuns.map(({ run_id }) => run_id) },
+          thread_id: { $in: childRuns.map((run) => run.thread_id) },
           ...isOpen,
         },
         { thread_id: 1 },
@@ -340,11 +340,11 @@ export const ledgerStore = ({ toolCalls }: Pick<Collections, 'toolCalls'>) => ({
     toolCalls.updateOne({ _id, ...notDone }, { $set: { status: 'done', ...result, finished_at: new Date() } }),
 
   /** The run that answers it. */
-  noteChildRun: async (_id: string, asked: AskedRun) =>
-    toolCalls.updateOne({ _id, status: 'claimed' }, { $set: { asked } }),
+  noteChildRun: async (_id: string, childRun: ChildRunKey) =>
+    toolCalls.updateOne({ _id, status: 'claimed' }, { $set: { asked: childRun } }),
 
-  async listChildRuns(runId: string): Promise<AskedRun[]> {
+  async listChildRuns(runId: string): Promise<ChildRunKey[]> {
     const calls = await toolCalls.find({ run_id: runId, asked: { $exists: true } }, { asked: 1 }).lean()
-    return calls.flatMap(({ asked }) => asked ?? [])
+    return calls.flatMap(({ asked: childRun }) => childRun ?? [])
   },
 })

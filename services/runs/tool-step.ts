@@ -6,7 +6,7 @@ import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import { type AskedRun, type CallResult, type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
+import { type ChildRunKey, type CallResult, type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
 import { audioTypeOf, fileTypeOf, imageTypeOf } from '../attachments/content-type.ts'
 import { storeAttachments } from '../attachments/receive-content.ts'
 import type { StorageQuota } from '../knowledge/storage-quota.ts'
@@ -95,12 +95,15 @@ async function resultOf(
     call,
   }: { run: RunRecord; assistant: AssistantRecord | null; tool: Tool | undefined; call: ToolCallRecord },
   { signal, deadline }: ToolStepOptions,
-): Promise<Result | AskedRun> {
+): Promise<Result | ChildRunKey> {
   if (call.decision?.action === 'reject') return { content: rejection(call.decision.message) }
   // An earlier attempt has asked; the assistants that can be asked may have changed since.
-  const { asked } = call
-  if (asked && (await startedRunStore(deps.collections).exists({ _id: asked.run_id, thread_id: asked.thread_id })))
-    return asked
+  const { asked: childRun } = call
+  if (
+    childRun &&
+    (await startedRunStore(deps.collections).exists({ _id: childRun.run_id, thread_id: childRun.thread_id }))
+  )
+    return childRun
   if (tool === undefined) return { content: `There is no tool called ${call.name}.`, failed: true }
   const facts = { name: tool.name, type: tool.type, callId: call.call_id, step: call.step }
   const {

@@ -42,12 +42,12 @@ export function createNextRuns({ timetable, onError }: NextRunsDeps) {
     /** The same for many schedules. */
     async nextRunsOfAll(schedules: readonly ScheduleRecord[]): Promise<Date[][]> {
       const turns = createTurns()
-      const asked: Promise<Date[]>[] = []
+      const pending: Promise<Date[]>[] = []
       for (const schedule of schedules) {
-        asked.push(nextRuns(schedule))
+        pending.push(nextRuns(schedule))
         await turns.next()
       }
-      return Promise.all(asked)
+      return Promise.all(pending)
     },
   }
 }

@@ -120,9 +120,9 @@ export function createStartDueRun(deps: StartDueRunDeps) {
     }
     const draft = schedule.thread_id === undefined ? await draftOf(deps, schedule, threadId) : undefined
     const received = runInputOf(schedule)
-    const asked = { thread_id: threadId, assistant_id: schedule.assistant_id, input: received.input }
+    const requested = { thread_id: threadId, assistant_id: schedule.assistant_id, input: received.input }
     const caller = await callerOf(schedule)
-    const prepared = await deps.runs.prepare(caller, asked, 'scheduled', { draft, person: personOf(schedule) })
+    const prepared = await deps.runs.prepare(caller, requested, 'scheduled', { draft, person: personOf(schedule) })
     try {
       await deps.runs.start({ ...prepared, ...received, scheduleId: schedule._id }, runId)
     } catch (error) {

@@ -23,7 +23,7 @@ interface NewThread {
   codeFiles?: string[] | undefined
   container?: ThreadRecord['container']
   /** The threads above it, if an assistant answers another one in it. */
-  askedFrom?: string[] | undefined
+  parentThreads?: string[] | undefined
   pinned?: boolean
   archived?: boolean
   tags?: string[]
@@ -107,7 +107,7 @@ export function threadRecordOf(thread: NewThread): ThreadRecord {
     ...(thread.vectorStores === undefined ? {} : { vector_stores: thread.vectorStores }),
     ...(thread.codeFiles?.length ? { code_files: thread.codeFiles } : {}),
     ...(thread.container === undefined ? {} : { container: thread.container }),
-    ...(thread.askedFrom === undefined ? {} : { asked_from: thread.askedFrom }),
+    ...(thread.parentThreads === undefined ? {} : { asked_from: thread.parentThreads }),
     ...(thread.pinned ? { pinned: true } : {}),
     ...(thread.archived ? { archived: true } : {}),
     ...(thread.tags?.length ? { tags: thread.tags } : {}),

@@ -1,6 +1,6 @@
 import { answerBytes } from '../../domain/answer-budget.ts'
 import { createMessageWindow } from '../../domain/conversation.ts'
-import { type Message, asksForTools } from '../../domain/messages.ts'
+import { type Message, callsTools } from '../../domain/messages.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { logStore } from '../stores/log.ts'
@@ -16,7 +16,7 @@ export interface ThreadState {
   checkpoint: LogPosition
   parentId: string | undefined
   /** Whether the entry ends with an answer that asks for tool calls. */
-  asksForTools: boolean
+  callsTools: boolean
 }
 
 export interface HistoryPage {
@@ -95,7 +95,7 @@ export function createThreadStates({ collections, scan, pendingInput }: ThreadSt
       let newest: Omit<ThreadState, 'messages' | 'omitted'> | undefined
       await scan(partOf(thread, part.until), (checkpoint, added) => {
         for (const { message, bytes } of added) window.add(message, bytes)
-        newest = { checkpoint, parentId: newest?.checkpoint._id, asksForTools: asksForTools(added.at(-1)?.message) }
+        newest = { checkpoint, parentId: newest?.checkpoint._id, callsTools: callsTools(added.at(-1)?.message) }
       })
       return newest === undefined ? null : { ...newest, messages: window.messages(), omitted: window.omitted() }
     },
@@ -117,7 +117,7 @@ export function createThreadStates({ collections, scan, pendingInput }: ThreadSt
         for (const { message, bytes } of added) window.add(message, bytes)
         if (checkpoint.seq >= page.first) {
           const shown = { messages: window.messages(), omitted: window.omitted() }
-          states.push({ ...shown, checkpoint, parentId, asksForTools: asksForTools(added.at(-1)?.message) })
+          states.push({ ...shown, checkpoint, parentId, callsTools: callsTools(added.at(-1)?.message) })
         }
         parentId = checkpoint._id
       })

@@ -61,7 +61,7 @@ export function createSides({ collections, transaction, reads, log, states, pend
         assistantId: above.assistant_id,
         public: false,
         counted: false,
-        askedFrom: [above._id],
+        parentThreads: [above._id],
         folderId: above.folder_id,
         ...(above.expires_at === undefined ? {} : { expiresAt: above.expires_at }),
       })
@@ -92,8 +92,8 @@ export function createSides({ collections, transaction, reads, log, states, pend
       if (question?.type !== 'HumanMessage' || answer === undefined || checkpoint?.source === 'update')
         throw new AppError('conflict', 'There is no answer to take.')
       const runId = answer.data.id.slice(0, runIdLength)
-      const asked: Message = { ...question, data: { ...question.data, id: `${runId}-question`, after } }
-      const known = above.visibility === undefined ? [asked] : authoredBy(caller.userId, [asked])
+      const sideQuestion: Message = { ...question, data: { ...question.data, id: `${runId}-question`, after } }
+      const known = above.visibility === undefined ? [sideQuestion] : authoredBy(caller.userId, [sideQuestion])
       const entryId = derivedId(['side', side._id, runId], runId)
       if ((await log.find(threadId, entryId)) !== null) return
       await addTo(above, await copyOf(above, side._id, [...known, ...answers]), entryId)

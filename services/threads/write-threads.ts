@@ -159,8 +159,13 @@ function sharingOf({ visibility, project_access: access }: ThreadChanges) {
 }
 
 /** Only what stands in lists is shown to others. */
-function requireSharable({ public: isPublic, counted, asked_from: askedFrom, expires_at: expiresAt }: ThreadRecord) {
-  if (isPublic || counted === false || askedFrom !== undefined || expiresAt !== undefined) throw notSharable()
+function requireSharable({
+  public: isPublic,
+  counted,
+  asked_from: parentThreads,
+  expires_at: expiresAt,
+}: ThreadRecord) {
+  if (isPublic || counted === false || parentThreads !== undefined || expiresAt !== undefined) throw notSharable()
 }
 
 const notSharable = () => new AppError('forbidden', 'Only your own lasting chats can be shared with the project.')

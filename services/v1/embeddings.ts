@@ -6,7 +6,7 @@ import { embeddingBatch, embeddingsAtOnce } from '../knowledge/embed-chunks.ts'
 import { noEmbeddingModel } from '../knowledge/embedder.ts'
 import { refusalOfServer } from '../models/refusal-of-server.ts'
 
-export interface AskedEmbeddings {
+export interface EmbeddingsRequest {
   /** Texts, or texts as the numbers of their tokens. */
   input: string[] | number[][]
   /** The length of the vectors. */
@@ -23,7 +23,7 @@ export interface EmbeddingServer {
    * One vector for each text, in order, and the tokens of the texts if the server counts them. Throws `ModelFailure`;
    * it is not retryable for a length that the model cannot make.
    */
-  embedAsked(asked: AskedEmbeddings, signal?: AbortSignal): Promise<Embedded>
+  embedRequest(asked: EmbeddingsRequest, signal?: AbortSignal): Promise<Embedded>
 }
 
 interface Embedded {
@@ -33,7 +33,7 @@ interface Embedded {
 
 export interface EmbeddingRequest {
   model: string
-  input: AskedEmbeddings['input']
+  input: EmbeddingsRequest['input']
   dimensions?: number | undefined
   /** Bytes that one number takes in the answer. */
   bytesOfNumber: number
@@ -78,7 +78,7 @@ export function createEmbeddings(server: EmbeddingServer | undefined, workUsage:
       try {
         for (let next = 0; next < batches.length; next += embeddingsAtOnce) {
           const group = batches.slice(next, next + embeddingsAtOnce)
-          const embedded = group.map((batch) => server.embedAsked({ input: batch, dimensions: length }, signal))
+          const embedded = group.map((batch) => server.embedRequest({ input: batch, dimensions: length }, signal))
           const made = await Promise.all(embedded)
           addAll(done, made)
           const tokens = made.reduce(
@@ -102,20 +102,20 @@ export function createEmbeddings(server: EmbeddingServer | undefined, workUsage:
 }
 
 /** For a server that counts none: a token for four bytes of text. */
-function tokensIn(input: AskedEmbeddings['input']): number {
+function tokensIn(input: EmbeddingsRequest['input']): number {
   return input.reduce<number>(
     (sum, one) => sum + (typeof one === 'string' ? Math.ceil(Buffer.byteLength(one) / 4) : one.length),
     0,
   )
 }
 
-function batchesOf(input: AskedEmbeddings['input']): AskedEmbeddings['input'][] {
+function batchesOf(input: EmbeddingsRequest['input']): EmbeddingsRequest['input'][] {
   return Array.from({ length: Math.ceil(input.length / embeddingBatch) }, (_, index) =>
     input.slice(index * embeddingBatch, (index + 1) * embeddingBatch),
   )
 }
 
-function refusalOf(failure: ModelFailure, [first]: AskedEmbeddings['input']): AppError {
+function refusalOf(failure: ModelFailure, [first]: EmbeddingsRequest['input']): AppError {
   if (failure.type === 'model_refused_request' && Array.isArray(first))
     return invalidInput(
       ['body', 'input'],

@@ -8,7 +8,7 @@ import type { UserInProject } from '../owner.ts'
 import type { Page } from '../page.ts'
 import { isMatched } from '../stores/results.ts'
 
-type Asking = Pick<RunRecord, '_id' | 'thread_id' | 'status' | 'allowed_calls'>
+type ApprovalRun = Pick<RunRecord, '_id' | 'thread_id' | 'status' | 'allowed_calls'>
 export type CompletionRun = RunRecord & { completion: NonNullable<RunRecord['completion']> }
 
 const own = ({ userId, projectId }: UserInProject) => ({ user_id: userId, project_id: projectId })
@@ -92,8 +92,8 @@ export const responseStore = ({ runs }: Pick<Collections, 'runs'>) => ({
       .lean<RunRecord>(),
 
   /** Where a run is, and which runs make the calls that it has asked about. */
-  findAsking: async (caller: UserInProject, id: string) =>
-    runs.findOne({ _id: id, ...own(caller) }, { thread_id: 1, status: 1, allowed_calls: 1 }).lean<Asking>(),
+  findForApproval: async (caller: UserInProject, id: string) =>
+    runs.findOne({ _id: id, ...own(caller) }, { thread_id: 1, status: 1, allowed_calls: 1 }).lean<ApprovalRun>(),
 
   /** Lets a run make a call; false if another one was let since it was read. */
   claimCall: async (userId: string, key: RunKey, call: string, known: string | undefined, runId: string) =>

@@ -78,7 +78,7 @@ describe('the built-in model', () => {
 
   it('says that it has no other lengths, and does not start with other weights', async () => {
     const one = client()
-    const asked = one.embedAsked({ input: ['text'], dimensions: 512 })
+    const asked = one.embedRequest({ input: ['text'], dimensions: 512 })
     await expect(asked).rejects.toMatchObject({ type: 'model_refused_request', retryable: false })
     const broken = createBuiltInEmbedder(path.join(folder, 'missing'), folder)
     clients.push(broken)

@@ -94,13 +94,13 @@ export const auditRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'audit'>> = a
   )
 }
 
-interface AskedEntries {
+interface AuditQuery {
   user_id?: string
   before?: string
   action?: string
 }
 
-function filterOf({ user_id: userId, before, action }: AskedEntries) {
+function filterOf({ user_id: userId, before, action }: AuditQuery) {
   return { userId, before, actions: action?.split(',') }
 }
 

@@ -111,7 +111,7 @@ async function answerCall(
 ): Promise<FastifyReply> {
   const host = hostOf(request)
   // Before the answer begins, so that a refusal still has its status.
-  const followed = asks(message) && (await isToolCall(message)) ? await startAsked(request, message) : undefined
+  const followed = asks(message) && (await isToolCall(message)) ? await startToolRun(request, message) : undefined
   if (followed !== undefined) {
     await answerIsFollowed(request)
     logRun(reply, followed.run)
@@ -136,7 +136,7 @@ async function answerCall(
 }
 
 /** The run of a call of `ask`; undefined if its arguments are wrong, which the server then says. */
-async function startAsked(request: FastifyRequest, { params }: McpRequest): Promise<FollowedRun | undefined> {
+async function startToolRun(request: FastifyRequest, { params }: McpRequest): Promise<FollowedRun | undefined> {
   const host = hostOf(request)
   const args: unknown = params && 'arguments' in params ? params.arguments : undefined
   if (!Value.Check(AskArguments, args)) return undefined

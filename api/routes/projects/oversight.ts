@@ -68,7 +68,7 @@ const AuditPage = Type.Object(
 export const oversightRoutes: FastifyPluginAsyncTypebox<
   Pick<Services, 'projects' | 'projectUsage' | 'audit' | 'makers'>
 > = async (app, { projects, projectUsage, audit, makers }) => {
-  const asked = async (request: FastifyRequest, projectId: string) => {
+  const authorizedProject = async (request: FastifyRequest, projectId: string) => {
     const { role = 'holder' } = request.routeOptions.config
     return projects.read(sessionOf(request).user, projectId, role)
   }
@@ -89,7 +89,10 @@ export const oversightRoutes: FastifyPluginAsyncTypebox<
     },
     async (request) => {
       const { days } = request.query
-      const { members, ...usage } = await projectUsage(await asked(request, request.params.project_id), days)
+      const { members, ...usage } = await projectUsage(
+        await authorizedProject(request, request.params.project_id),
+        days,
+      )
       const named = await makers(members.flatMap(({ user_id: id, former }) => (former ? [] : [id])))
       return {
         days,
@@ -116,7 +119,7 @@ export const oversightRoutes: FastifyPluginAsyncTypebox<
       },
     },
     async (request) => {
-      const { _id: projectId, user_id: holderId } = await asked(request, request.params.project_id)
+      const { _id: projectId, user_id: holderId } = await authorizedProject(request, request.params.project_id)
       const { limit, before } = request.query
       const page = await audit.list({ projectId, before }, limit)
       const [names, known] = await Promise.all([

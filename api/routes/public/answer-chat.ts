@@ -46,7 +46,7 @@ export interface ChatHost {
   forget: (run: RunRecord, end: { isOver: boolean }) => Promise<void>
 }
 
-export interface AskedChat {
+export interface RequestedChat {
   /** As the answer names it. */
   model: string
   messages: RunMessageInput[]
@@ -75,7 +75,7 @@ export interface AskedChat {
 }
 
 /** What a request for chat completions asks, in both families. Throws `invalid_input` for what is not supported. */
-export function askedOfChat(body: ChatMembers & { model: string }) {
+export function requestOfChat(body: ChatMembers & { model: string }) {
   refuseUnmetChat(body)
   return {
     model: body.model,
@@ -92,10 +92,10 @@ export function askedOfChat(body: ChatMembers & { model: string }) {
 export async function answerChat(
   { request, reply, openStreams }: { request: FastifyRequest; reply: FastifyReply; openStreams: OpenStreams },
   host: ChatHost,
-  asked: AskedChat,
+  requested: RequestedChat,
 ): Promise<ChatCompletion | FastifyReply> {
-  const { isStored, isStreamed } = asked
-  const choices = await startChoices(request, host, asked)
+  const { isStored, isStreamed } = requested
+  const choices = await startChoices(request, host, requested)
   const run = choices[0].run
   logRun(reply, run)
   const canRejoin = typeof request.headers['idempotency-key'] === 'string'
@@ -113,9 +113,9 @@ export async function answerChat(
   }
   // The stored answer of a key would outlive the thread.
   if (isStreamed || !isStored) await answerIsFollowed(request)
-  const { model, clientTools, isOld, showsReasoning, metadata } = asked
+  const { model, clientTools, isOld, showsReasoning, metadata } = requested
   const options = { run, model, clientTools, isOld, showsReasoning, metadata }
-  const shownError = asked.isOwner ? ownerRunError : publicRunError
+  const shownError = requested.isOwner ? ownerRunError : publicRunError
   if (!isStreamed) {
     const ends = Promise.all(choices.map(({ feed }) => waitForEnd(feed, reply, openStreams, { shownError }))).finally(
       forget,
@@ -125,8 +125,8 @@ export async function answerChat(
   const { finished, stop } = streamCompletion(reply, choices, {
     ...options,
     shownError,
-    includeUsage: asked.includeUsage,
-    ...(asked.shownChunk === undefined ? {} : { shownChunk: asked.shownChunk }),
+    includeUsage: requested.includeUsage,
+    ...(requested.shownChunk === undefined ? {} : { shownChunk: requested.shownChunk }),
   })
   openStreams.track(finished.finally(forget), stop)
   return reply
@@ -139,14 +139,14 @@ export async function answerChat(
 async function startChoices(
   request: FastifyRequest,
   host: ChatHost,
-  { model, messages, messagesOf, overrides, acting, choices, isStored, completion, metadata }: AskedChat,
+  { model, messages, messagesOf, overrides, acting, choices, isStored, completion, metadata }: RequestedChat,
 ): Promise<[FollowedRun, ...FollowedRun[]]> {
   let received: Promise<Received> | undefined
   const inputFor = async (choice: number) =>
     messagesOf === undefined
       ? copyForThread(await (received ??= host.input(messages, ['body', 'messages'])))
       : host.input(messagesOf(choice), ['body', 'prompt'])
-  const asked = {
+  const requested = {
     withThread: true,
     assistant: host.assistant,
     inputLoc: ['body', 'messages'],
@@ -163,10 +163,10 @@ async function startChoices(
       const facts = { model, ...completion, ...(others.length > 0 ? { others } : {}) }
       const own = await inputFor(0)
       const all = [id, ...others.map(({ run_id: other }) => other)]
-      takeBack = others.length > 0 ? await host.reserve?.({ ...asked, ...own }, all) : undefined
+      takeBack = others.length > 0 ? await host.reserve?.({ ...requested, ...own }, all) : undefined
       return host.start(
         {
-          ...asked,
+          ...requested,
           ...own,
           thread: host.draft(),
           ...(others.length > 0 || completion !== undefined ? { completion: facts } : {}),
@@ -187,7 +187,7 @@ async function startChoices(
       const thread = { ...host.draft(), _id: threadId }
       opened.push(
         known === null
-          ? await host.start({ ...asked, ...(await inputFor(index + 1)), thread }, id)
+          ? await host.start({ ...requested, ...(await inputFor(index + 1)), thread }, id)
           : { run: known, feed: await host.follow(known) },
       )
     }

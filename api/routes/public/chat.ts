@@ -4,13 +4,13 @@ import { requestLimits } from '../../../domain/limits.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import type { PublicFamily } from '../../../services/public/index.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
-import { type ChatHost, answerChat, askedOfChat } from './answer-chat.ts'
+import { type ChatHost, answerChat, requestOfChat } from './answer-chat.ts'
 import { TokenHeader, assistantOf } from './caller.ts'
 import { ChatCompletion, ChatCompletionRequest, completionOrChunks } from './chat-schemas.ts'
 import { functionsOf } from './client-messages.ts'
 import { type CompatDeps, operation, publicRunConfig } from './compat-route.ts'
 import { endUser, publicCallerOf } from './model-parameters.ts'
-import { TextCompletion, answerText, askedOf, textCompletionMembers } from './text-completion.ts'
+import { TextCompletion, answerText, requestOf, textCompletionMembers } from './text-completion.ts'
 
 /** `chat/completions`: each request is a run on a new public thread. */
 export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, openStreams }) => {
@@ -31,11 +31,11 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
     async (request, reply) => {
       const { body } = request
       const assistant = assistantOf(request)
-      const asked = askedOfChat(body)
+      const requested = requestOfChat(body)
       const isStored = body.store !== false
       const host = publicChatHost(publicFamily, assistant, { isStored })
       return answerChat({ request, reply, openStreams }, host, {
-        ...asked,
+        ...requested,
         acting: publicCallerOf(body),
         isStored,
         clientTools: new Set(functionsOf(body).map(({ name }) => name)),
@@ -80,8 +80,8 @@ export const textCompletionRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async
       const { body } = request
       const assistant = assistantOf(request)
       const host = publicChatHost(publicFamily, assistant, { isStored: false })
-      const asked = { ...askedOf(body), acting: publicCallerOf(body), clientTools: new Set<string>() }
-      return answerText({ request, reply, openStreams }, host, asked)
+      const requested = { ...requestOf(body), acting: publicCallerOf(body), clientTools: new Set<string>() }
+      return answerText({ request, reply, openStreams }, host, requested)
     },
   )
 }

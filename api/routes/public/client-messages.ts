@@ -95,7 +95,7 @@ export function textOf(content: string | ContentPart[], loc: Loc): string {
 
 type GivenTool = { type: string; function?: ClientFunction } & Partial<ClientFunction>
 
-interface AskedTools {
+interface ToolMembers {
   tools?: GivenTool[] | null
   tool_choice?: unknown
   parallel_tool_calls?: boolean | null
@@ -104,10 +104,10 @@ interface AskedTools {
 }
 
 /** Whether a request names its functions as the interface once did: then the answer does it, too. */
-export const usesOldNames = ({ functions }: Pick<AskedTools, 'functions'>): boolean => (functions ?? []).length > 0
+export const usesOldNames = ({ functions }: Pick<ToolMembers, 'functions'>): boolean => (functions ?? []).length > 0
 
 /** The functions that a request brings: in `tools`, or by their old name. */
-export function functionsOf({ tools, functions }: Pick<AskedTools, 'tools' | 'functions'>): ClientFunction[] {
+export function functionsOf({ tools, functions }: Pick<ToolMembers, 'tools' | 'functions'>): ClientFunction[] {
   const given = (tools ?? []).map((tool, index) => {
     const { type, function: inner, name, description, parameters, strict } = tool
     const loc = ['body', 'tools', index]
@@ -127,15 +127,15 @@ function defined<T extends object>(members: T): Partial<T> {
  * The functions of a request as a run stores them, and what the model may do with them: a run that calls one ends with
  * the call. Throws `invalid_input` for tools of other types, and for a choice of a function that is not among them.
  */
-export function toolOverridesOf(asked: AskedTools): RunOverrides {
-  const { parallel_tool_calls: parallel } = asked
-  const functions = functionsOf(asked)
+export function toolOverridesOf(requested: ToolMembers): RunOverrides {
+  const { parallel_tool_calls: parallel } = requested
+  const functions = functionsOf(requested)
   const hasTools = functions.length > 0
   return {
     client_calls: 'return',
     ...(hasTools ? { tools_json: clientFunctionsText(functions, ['body', 'tools']) } : {}),
-    ...chosenOf(asked, new Set(functions.map(({ name }) => name))),
-    ...parallelOf(hasTools, usesOldNames(asked) ? false : parallel),
+    ...chosenOf(requested, new Set(functions.map(({ name }) => name))),
+    ...parallelOf(hasTools, usesOldNames(requested) ? false : parallel),
   }
 }
 
@@ -148,12 +148,12 @@ function parallelOf(
 }
 
 /** `function_call` counts with the functions that it belongs to, and where it demands one. */
-function chosenOf(asked: AskedTools, names: Set<string>): Pick<RunOverrides, 'tool_choice_json'> {
-  const { tool_choice: choice, function_call: old } = asked
+function chosenOf(requested: ToolMembers, names: Set<string>): Pick<RunOverrides, 'tool_choice_json'> {
+  const { tool_choice: choice, function_call: old } = requested
   if (choice !== undefined && choice !== null) return choiceOf(choice, names, ['body', 'tool_choice'])
   if (typeof old === 'object' && old !== null)
     return choiceOf({ type: 'function', function: { name: old.name } }, names, ['body', 'function_call'])
-  return usesOldNames(asked) ? choiceOf(old, names, ['body', 'function_call']) : {}
+  return usesOldNames(requested) ? choiceOf(old, names, ['body', 'function_call']) : {}
 }
 
 /** Without tools, `auto` and `none` are the default, and leave the assistant its own tools. */

@@ -76,19 +76,19 @@ interface NamesPerson {
 }
 
 /** Who asks by a request without an account. */
-export function publicCallerOf(asked: NamesPerson): Acting {
-  return { person: personIn(asked) ?? 'nameless', origin: 'public' }
+export function publicCallerOf(requested: NamesPerson): Acting {
+  return { person: personIn(requested) ?? 'nameless', origin: 'public' }
 }
 
 /** Who asks by a request of an account, whose application may name its own users. */
-export function accountCallerOf(asked: NamesPerson, caller: Caller): Acting {
-  const name = nameIn(asked)
+export function accountCallerOf(requested: NamesPerson, caller: Caller): Acting {
+  const name = nameIn(requested)
   if (caller.holderId !== undefined) return { person: memberNamed(caller.userId, name), origin: 'chat' }
   return { person: name === undefined ? 'owner' : personNamed(name), origin: 'chat' }
 }
 
-function personIn(asked: NamesPerson): Person | undefined {
-  const name = nameIn(asked)
+function personIn(requested: NamesPerson): Person | undefined {
+  const name = nameIn(requested)
   return name === undefined ? undefined : personNamed(name)
 }
 
@@ -102,7 +102,7 @@ export const runParameters = {
   response_format: Type.Optional(nullable(Type.Union([Type.Literal('auto'), ResponseFormat]))),
 }
 
-interface AskedParameters {
+interface SamplingMembers {
   temperature?: number | null
   top_p?: number | null
   max_tokens?: number | null
@@ -121,11 +121,11 @@ interface AskedParameters {
 }
 
 /** The parameters of a request as a run stores them; null counts as missing. */
-export function overridesOf(asked: AskedParameters): RunOverrides {
-  const { temperature, top_p, seed, frequency_penalty, presence_penalty, response_format: format } = asked
-  const maxTokens = asked.max_completion_tokens ?? asked.max_tokens
-  if (asked.top_logprobs && !asked.logprobs) throw invalidInput(['body', 'top_logprobs'], 'needs logprobs')
-  const stop = typeof asked.stop === 'string' ? [asked.stop] : (asked.stop ?? [])
+export function overridesOf(requested: SamplingMembers): RunOverrides {
+  const { temperature, top_p, seed, frequency_penalty, presence_penalty, response_format: format } = requested
+  const maxTokens = requested.max_completion_tokens ?? requested.max_tokens
+  if (requested.top_logprobs && !requested.logprobs) throw invalidInput(['body', 'top_logprobs'], 'needs logprobs')
+  const stop = typeof requested.stop === 'string' ? [requested.stop] : (requested.stop ?? [])
   return {
     ...(typeof temperature === 'number' ? { temperature } : {}),
     ...(typeof maxTokens === 'number' ? { max_tokens: maxTokens } : {}),
@@ -134,14 +134,14 @@ export function overridesOf(asked: AskedParameters): RunOverrides {
     ...(typeof frequency_penalty === 'number' ? { frequency_penalty } : {}),
     ...(typeof presence_penalty === 'number' ? { presence_penalty } : {}),
     ...(stop.length > 0 ? { stop } : {}),
-    ...(asked.logprobs ? { logprobs: true } : {}),
-    ...(asked.logprobs && asked.top_logprobs ? { top_logprobs: asked.top_logprobs } : {}),
-    ...(asked.logit_bias && Object.keys(asked.logit_bias).length > 0
-      ? { logit_bias_json: JSON.stringify(asked.logit_bias) }
+    ...(requested.logprobs ? { logprobs: true } : {}),
+    ...(requested.logprobs && requested.top_logprobs ? { top_logprobs: requested.top_logprobs } : {}),
+    ...(requested.logit_bias && Object.keys(requested.logit_bias).length > 0
+      ? { logit_bias_json: JSON.stringify(requested.logit_bias) }
       : {}),
-    ...(asked.reasoning_effort ? { reasoning_effort: asked.reasoning_effort } : {}),
-    ...(asked.service_tier && asked.service_tier !== 'auto' ? { service_tier: asked.service_tier } : {}),
-    ...(asked.verbosity ? { verbosity: asked.verbosity } : {}),
+    ...(requested.reasoning_effort ? { reasoning_effort: requested.reasoning_effort } : {}),
+    ...(requested.service_tier && requested.service_tier !== 'auto' ? { service_tier: requested.service_tier } : {}),
+    ...(requested.verbosity ? { verbosity: requested.verbosity } : {}),
     // Text is the default of models, and may replace another format of the assistant.
     ...(typeof format === 'object' && format !== null ? { response_format_json: formatText(format) } : {}),
   }

@@ -98,10 +98,11 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (
       const isNew = threadId === undefined
       const thread = isNew ? threads.draft(assistant) : await threads.read(assistant, threadId)
       const strategy = body.multitask_strategy ?? 'enqueue'
-      const asked = { thread, withThread: isNew, assistant, strategy, acting: publicCallerOf(body) }
+      const requested = { thread, withThread: isNew, assistant, strategy, acting: publicCallerOf(body) }
       const followed = await followOnce(request, {
         ...publicFamily.runsOf(assistant),
-        start: async (id) => publicFamily.start({ ...asked, ...(await publicFamily.input(assistant, body.input)) }, id),
+        start: async (id) =>
+          publicFamily.start({ ...requested, ...(await publicFamily.input(assistant, body.input)) }, id),
       })
       await answerIsFollowed(request)
       logRun(reply, followed.run)

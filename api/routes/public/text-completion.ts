@@ -5,7 +5,7 @@ import { invalidInput } from '../../../domain/errors.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { type RunMessageInput, type TokenLogprob, TokenUsage } from '../../../domain/messages.ts'
 import { nullable } from '../schemas.ts'
-import { type AskedChat, type ChatHost, answerChat } from './answer-chat.ts'
+import { type RequestedChat, type ChatHost, answerChat } from './answer-chat.ts'
 import { type ChatCompletion, maxChoices } from './chat-schemas.ts'
 import type { ChatChunk } from './completion.ts'
 import { chatParameters, overridesOf } from './model-parameters.ts'
@@ -86,10 +86,10 @@ export const TextCompletion = Type.Object(
 type TextCompletion = Static<typeof TextCompletion>
 type Choice = TextCompletion['choices'][number]
 
-type AskedText = Omit<AskedChat, 'acting' | 'clientTools'> & { echoes: string[] }
+type RequestedText = Omit<RequestedChat, 'acting' | 'clientTools'> & { echoes: string[] }
 
 /** What a request for completions asks of the chat model. `echoes`: what comes before each answer. */
-export function askedOf(body: TextCompletionMembers & { model: string }): AskedText {
+export function requestOf(body: TextCompletionMembers & { model: string }): RequestedText {
   if (body.suffix) throw refused('suffix', 'a chat model writes no text between others: put the task into the prompt')
   const perPrompt = body.n ?? 1
   if (body.best_of && body.best_of !== perPrompt) throw refused('best_of', 'all answers are given: it must be as n')
@@ -131,7 +131,7 @@ export function askedOf(body: TextCompletionMembers & { model: string }): AskedT
 export async function answerText(
   exchange: Parameters<typeof answerChat>[0],
   host: ChatHost,
-  { echoes, ...asked }: AskedText & Pick<AskedChat, 'acting' | 'clientTools'>,
+  { echoes, ...asked }: RequestedText & Pick<RequestedChat, 'acting' | 'clientTools'>,
 ): Promise<TextCompletion | FastifyReply> {
   const answer = await answerChat(exchange, host, asked)
   return 'choices' in answer ? textCompletionOf(answer, echoes) : answer

@@ -36,7 +36,7 @@ const ListQuery = Type.Object({ ...Shown.properties, ...listMembers })
 const Names = Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100 }))
 /** A list that is asked for by a body: RFC 7644, section 3.4.3. */
 const Search = Type.Object({ attributes: Names, excludedAttributes: Names, ...listMembers })
-type Asked = Omit<Static<typeof Search>, keyof ShownNames> & ShownNames
+type ListRequest = Omit<Static<typeof Search>, keyof ShownNames> & ShownNames
 
 /** Described by `/Schemas` and RFC 7644, not by the description of the API. */
 const hidden = (operationId: string, more: object = {}) => ({ hide: true, operationId, ...more })
@@ -74,7 +74,7 @@ export const scimRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => 
 }
 
 /** From 1, as SCIM counts; what is too small or too large is brought within the limits. */
-function rangeOf({ startIndex = 1, count = 100 }: Asked) {
+function rangeOf({ startIndex = 1, count = 100 }: ListRequest) {
   const start = Math.max(1, startIndex)
   return { startIndex: start, range: { offset: start - 1, limit: Math.min(scimLimits.page, Math.max(0, count)) } }
 }
@@ -86,7 +86,7 @@ const shownOf = ({ attributes, excludedAttributes }: Static<typeof Shown>) => ({
   excludedAttributes: excludedAttributes?.split(','),
 })
 
-const askedOf = (query: Static<typeof ListQuery>): Asked => ({ ...query, ...shownOf(query) })
+const requestOf = (query: Static<typeof ListQuery>): ListRequest => ({ ...query, ...shownOf(query) })
 
 function created(
   { reply, query }: { reply: FastifyReply; query: Static<typeof Shown> },
@@ -134,15 +134,15 @@ const discoveryRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { baseUrl }
 
 const userRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { scim: { users }, baseUrl }) => {
   const root = `${baseUrl}${prefix}`
-  const list = async (asked: Asked) => {
-    const { startIndex, range } = rangeOf(asked)
-    const { users: found, total } = await users.list(filterOf(asked.filter), range)
-    const resources = found.map((user) => chosenOf(toUser(user, root), asked))
+  const list = async (requested: ListRequest) => {
+    const { startIndex, range } = rangeOf(requested)
+    const { users: found, total } = await users.list(filterOf(requested.filter), range)
+    const resources = found.map((user) => chosenOf(toUser(user, root), requested))
     return listOf(resources, { total, startIndex })
   }
 
   app.get('/Users', { config, schema: { ...hidden('scim.users.list'), querystring: ListQuery } }, ({ query }) =>
-    list(askedOf(query)),
+    list(requestOf(query)),
   )
 
   app.post('/Users/.search', { config, schema: { ...hidden('scim.users.search'), body: Search } }, (request) =>
@@ -191,16 +191,16 @@ const wantsMembers = (names: ShownNames) => 'members' in chosenOf({ members: [] 
 
 const groupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { scim: { groups }, baseUrl }) => {
   const root = `${baseUrl}${prefix}`
-  const list = async (asked: Asked) => {
-    const { startIndex, range } = rangeOf(asked)
-    const withMembers = wantsMembers(asked)
-    const { groups: found, total } = await groups.list(filterOf(asked.filter), range, { withMembers })
-    const resources = found.map((group) => chosenOf(toGroup(group, root), asked))
+  const list = async (requested: ListRequest) => {
+    const { startIndex, range } = rangeOf(requested)
+    const withMembers = wantsMembers(requested)
+    const { groups: found, total } = await groups.list(filterOf(requested.filter), range, { withMembers })
+    const resources = found.map((group) => chosenOf(toGroup(group, root), requested))
     return listOf(resources, { total, startIndex })
   }
 
   app.get('/Groups', { config, schema: { ...hidden('scim.groups.list'), querystring: ListQuery } }, ({ query }) =>
-    list(askedOf(query)),
+    list(requestOf(query)),
   )
 
   app.post('/Groups/.search', { config, schema: { ...hidden('scim.groups.search'), body: Search } }, (request) =>
@@ -250,20 +250,20 @@ const groupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { scim: { group
 const searchRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { scim: { users, groups }, baseUrl }) => {
   const root = `${baseUrl}${prefix}`
 
-  app.post('/.search', { config, schema: { ...hidden('scim.search'), body: Search } }, async ({ body: asked }) => {
-    const filter = filterOf(asked.filter)
-    const { startIndex, range } = rangeOf(asked)
+  app.post('/.search', { config, schema: { ...hidden('scim.search'), body: Search } }, async ({ body: requested }) => {
+    const filter = filterOf(requested.filter)
+    const { startIndex, range } = rangeOf(requested)
     const ofUsers = await users.list(filter, range, { amongAll: true })
     const ofGroups = await groups.list(
       filter,
       { offset: Math.max(0, range.offset - ofUsers.total), limit: range.limit - ofUsers.users.length },
-      { withMembers: wantsMembers(asked), amongAll: true },
+      { withMembers: wantsMembers(requested), amongAll: true },
     )
     const found = [
       ...ofUsers.users.map((user) => toUser(user, root)),
       ...ofGroups.groups.map((group) => toGroup(group, root)),
     ]
-    const resources = found.map((resource) => chosenOf(resource, asked))
+    const resources = found.map((resource) => chosenOf(resource, requested))
     return listOf(resources, { total: ofUsers.total + ofGroups.total, startIndex })
   })
 }

@@ -201,7 +201,7 @@ export function followOf(state: ThreadState | null): string[] {
     case 'tools':
       return ['model']
     case 'step':
-      return state.asksForTools ? ['tools'] : []
+      return state.callsTools ? ['tools'] : []
     case 'update':
     case undefined:
       return []

@@ -4,11 +4,11 @@ import { requestLimits } from '../../../domain/limits.ts'
 import type { Caller } from '../../../services/owner.ts'
 import { tagsOf } from '../../../services/v1/stored-completions.ts'
 import { callerOf } from '../../plugins/authentication.ts'
-import { type ChatHost, answerChat, askedOfChat } from '../public/answer-chat.ts'
+import { type ChatHost, answerChat, requestOfChat } from '../public/answer-chat.ts'
 import { ChatCompletion, completionOrChunks } from '../public/chat-schemas.ts'
 import { functionsOf } from '../public/client-messages.ts'
 import { accountCallerOf } from '../public/model-parameters.ts'
-import { TextCompletion, answerText, askedOf, textCompletionMembers } from '../public/text-completion.ts'
+import { TextCompletion, answerText, requestOf, textCompletionMembers } from '../public/text-completion.ts'
 import { nullable } from '../schemas.ts'
 import { V1ChatRequest } from './chat-schemas.ts'
 import { type V1RunDeps, operation, strict, v1Config, v1Refusals } from './v1-route.ts'
@@ -35,16 +35,16 @@ export const v1ChatRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, { 
     async (request, reply) => {
       const { body } = request
       const caller = callerOf(request)
-      const asked = askedOfChat(body)
+      const requested = requestOfChat(body)
       const answering = await chat.answering(caller, body.model)
       const isStored = body.store ?? false
       const ownTools = chat.clientToolsOf(answering.assistant)
       const metadata = body.metadata ?? undefined
       const host = chatHostOf(chat, caller, answering, { isStored })
       return answerChat({ request, reply, openStreams }, host, {
-        ...asked,
+        ...requested,
         overrides: {
-          ...asked.overrides,
+          ...requested.overrides,
           ...namesForModelOf(body),
           ...(answering.model === undefined ? {} : { model: answering.model }),
         },
@@ -112,13 +112,13 @@ export const v1CompletionRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (a
     async (request, reply) => {
       const { body } = request
       const caller = callerOf(request)
-      const asked = askedOf(body)
+      const requested = requestOf(body)
       const answering = await chat.answering(caller, body.model)
       const host = chatHostOf(chat, caller, answering, { isStored: false })
       return answerText({ request, reply, openStreams }, host, {
-        ...asked,
+        ...requested,
         overrides: {
-          ...asked.overrides,
+          ...requested.overrides,
           ...(body.user ? { user: body.user } : {}),
           ...(answering.model === undefined ? {} : { model: answering.model }),
         },

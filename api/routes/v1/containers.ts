@@ -128,7 +128,7 @@ export const v1ContainerRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
       if (network && network.type !== 'disabled')
         throw invalidInput(['body', 'network_policy', 'type'], `${network.type} is not available here`, 'unsupported')
       const caller = callerOf(request)
-      const asked = {
+      const requested = {
         name,
         minutes: expiry?.minutes ?? containerLimits.minutes,
         memoryLimit: memory ?? undefined,
@@ -136,7 +136,7 @@ export const v1ContainerRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
       }
       return toContainer(
         await once(request, {
-          create: (id) => containers.create(caller, asked, id),
+          create: (id) => containers.create(caller, requested, id),
           find: (id) => orNull(containers.ofThread(caller, id)),
         }),
       )

@@ -77,7 +77,7 @@ export const v1EmbeddingRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
     async (request) => {
       const { model, dimensions, encoding_format: format } = request.body
       const isText = format === 'base64'
-      const asked = {
+      const requested = {
         model,
         projectId: callerOf(request).projectId,
         input: listOf(request.body.input),
@@ -85,7 +85,7 @@ export const v1EmbeddingRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
         // Four bytes as base64, or up to 25 digits and a comma.
         bytesOfNumber: isText ? 16 / 3 : 26,
       }
-      const { vectors, tokens: used = 0 } = await embeddings.embed(asked, request.signal)
+      const { vectors, tokens: used = 0 } = await embeddings.embed(requested, request.signal)
       return {
         object: 'list' as const,
         model,

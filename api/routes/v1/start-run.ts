@@ -157,10 +157,10 @@ function withCodeFiles(thread: ThreadRecord, added: string[]): ThreadRecord {
   return { ...thread, code_files: [...new Set([...(thread.code_files ?? []), ...added])].slice(0, maxCodeFiles) }
 }
 
-type Asked = Omit<V1RunCreateRequest, 'additional_messages' | 'assistant_id' | 'metadata'>
+type RunMembers = Omit<V1RunCreateRequest, 'additional_messages' | 'assistant_id' | 'metadata'>
 
 /** What a request changes for its run. Throws `invalid_input` for tools that this service does not have. */
-function v1OverridesOf(body: Asked, expireSeconds: number): RunOverrides {
+function v1OverridesOf(body: RunMembers, expireSeconds: number): RunOverrides {
   const { instructions, additional_instructions: added, model, reasoning_effort: effort } = body
   const { max_prompt_tokens: prompt, max_completion_tokens: completion, truncation_strategy: truncation } = body
   const { max_tokens: _, ...parameters } = overridesOf(body)
@@ -193,7 +193,7 @@ function lastMessagesOf(count: number | null | undefined): number {
 const otherTypes: ToolType[] = toolTypes.filter((type) => !['client', 'retrieval', 'code'].includes(type))
 
 /** The tools of the run in place of those of the assistant. */
-function toolsOf(tools: NonNullable<Asked['tools']>): Pick<RunOverrides, 'server_tools' | 'tools_json'> {
+function toolsOf(tools: NonNullable<RunMembers['tools']>): Pick<RunOverrides, 'server_tools' | 'tools_json'> {
   const functions: ClientFunction[] = []
   let searches = false
   let executes = false
@@ -216,7 +216,7 @@ function toolsOf(tools: NonNullable<Asked['tools']>): Pick<RunOverrides, 'server
   }
 }
 
-function choiceOf(choice: NonNullable<Asked['tool_choice']>): RunToolChoice {
+function choiceOf(choice: NonNullable<RunMembers['tool_choice']>): RunToolChoice {
   if (typeof choice === 'string') return choice
   if (choice.type === 'code_interpreter') return { type: 'code' }
   if (choice.type === 'file_search') return { type: 'retrieval' }

@@ -278,12 +278,12 @@ export const ContentPage = Type.Object(
 
 /** How to cut a file; undefined: as usual. Throws `invalid_input` for what the reader cannot do. */
 export function chunkingOf(
-  asked: Static<typeof ChunkingInput> | undefined,
+  requested: Static<typeof ChunkingInput> | undefined,
   loc: (string | number)[],
 ): FileRecord['chunking'] {
-  if (asked === undefined || asked.type === 'auto') return undefined
-  if (asked.static === undefined) throw invalidInput([...loc, 'static'], 'is required', 'missing')
-  const { max_chunk_size_tokens: most, chunk_overlap_tokens: overlap } = asked.static
+  if (requested === undefined || requested.type === 'auto') return undefined
+  if (requested.static === undefined) throw invalidInput([...loc, 'static'], 'is required', 'missing')
+  const { max_chunk_size_tokens: most, chunk_overlap_tokens: overlap } = requested.static
   if (overlap * 2 > most)
     throw invalidInput([...loc, 'static', 'chunk_overlap_tokens'], 'is at most half of max_chunk_size_tokens')
   return { max_tokens: most, overlap_tokens: overlap }

@@ -151,8 +151,8 @@ const searchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
       const filter = filters && filterOf(filters)
       if (filter) checkFilter(filter, ['body', 'filters'])
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(searchMs)])
-      const asked = [query].flat()
-      const queries = rewrite ? await rewriteQueries(caller, asked, signal) : asked
+      const requested = [query].flat()
+      const queries = rewrite ? await rewriteQueries(caller, requested, signal) : requested
       const found = await entries.search(store, { queries, limit, filter }, signal)
       await vectorStores.noteActivity(store)
       const best = new Map(

@@ -20,8 +20,8 @@ export function cacheMarkFor(kind: NativeKind, model: string): CacheMark | undef
  */
 export function markedForCache(prompt: LanguageModelV4Prompt, mark: CacheMark | undefined): LanguageModelV4Prompt {
   if (mark === undefined) return prompt
-  const asked = prompt.flatMap(({ role }, index) => (role === 'user' || role === 'tool' ? [index] : []))
-  const marked = new Set([...asked.slice(-2), ...(prompt[0]?.role === 'system' ? [0] : [])])
+  const inputs = prompt.flatMap(({ role }, index) => (role === 'user' || role === 'tool' ? [index] : []))
+  const marked = new Set([...inputs.slice(-2), ...(prompt[0]?.role === 'system' ? [0] : [])])
   return prompt.map((message, index): LanguageModelV4Message =>
     marked.has(index) ? { ...message, providerOptions: mark } : message,
   )

@@ -11,7 +11,7 @@ import { repairedSchema, shortened } from '../tool-schema.ts'
 import { cacheMarkFor } from './cache-marks.ts'
 import { nameFor, nativePrompt } from './native-prompt.ts'
 
-export interface AskedForm {
+export interface RequestForm {
   kind: NativeKind
   origin: string
   /** What the provider sent with its earlier answers goes back to it. */
@@ -25,10 +25,10 @@ export interface AskedForm {
 /** Those that the package lets pass. Which one is used changes no answer. */
 const tiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'priority'])
 
-type Asked = Omit<ChatRequest, 'account'>
+type ModelRequest = Omit<ChatRequest, 'account'>
 
 /** The request as the provider packages take it. */
-export function callOptions(request: Asked, form: AskedForm): LanguageModelV4CallOptions {
+export function callOptions(request: ModelRequest, form: RequestForm): LanguageModelV4CallOptions {
   const { sampling, tools, toolChoice, responseFormat, signal } = request
   const { kind } = form
   const mark = cacheMarkFor(kind, request.model)
@@ -93,8 +93,8 @@ function formatOf(format: ChatRequest['responseFormat']): LanguageModelV4CallOpt
 }
 
 function providerOptions(
-  request: Asked,
-  { kind, withSummary }: AskedForm,
+  request: ModelRequest,
+  { kind, withSummary }: RequestForm,
   budget: number | undefined,
 ): SharedV4ProviderOptions {
   const thinking = budget ? { type: 'enabled', budgetTokens: budget } : undefined

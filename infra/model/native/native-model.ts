@@ -10,7 +10,7 @@ import { type AnswerLimits, guardFetch } from '../guarded-fetch.ts'
 import { changesNoAnswer } from '../optional-members.ts'
 import { nativeOriginOf } from '../wire-messages.ts'
 import { awsCredentials } from './aws-credentials.ts'
-import { type AskedForm, callOptions } from './call-options.ts'
+import { type RequestForm, callOptions } from './call-options.ts'
 import { createNativeAnswer } from './native-answer.ts'
 import { nativeFailure, refusalText } from './native-failures.ts'
 import { nameFor } from './native-prompt.ts'
@@ -37,7 +37,7 @@ export function createNativeModel(
       const origin = nativeOriginOf(kind, { baseUrl, model: request.model })
       const unusable = unusableMember(request, kind)
       if (unusable !== undefined) throw notTaken(unusable)
-      let form: AskedForm = { kind, origin, withMetadata: true, withEffort: true, withSummary: true }
+      let form: RequestForm = { kind, origin, withMetadata: true, withEffort: true, withSummary: true }
       for (;;) {
         const exact = exactArguments(kind)
         const guard = guardFetch(setByUser ? guardedFetch : ownFetch, {
@@ -105,9 +105,9 @@ async function* read(
 /** The form in which a provider is asked again after a refusal with this text; undefined if nothing can be left out. */
 function formAfter(
   text: string | undefined,
-  form: AskedForm,
+  form: RequestForm,
   { messages, sampling, setByCaller = [] }: Omit<ChatRequest, 'account'>,
-): AskedForm | undefined {
+): RequestForm | undefined {
   if (text === undefined || !/thinking|reasoning|signature|encrypted/i.test(text)) return undefined
   if (form.withSummary && /summary/i.test(text)) return { ...form, withSummary: false }
   const hasMetadata = messages.some((message) => message.role === 'assistant' && message.provider !== undefined)
@@ -149,7 +149,7 @@ function argumentsIn(event: unknown): unknown[] {
     .map((part) => member(part['functionCall'], 'args'))
 }
 
-type Asked = Omit<ChatRequest, 'account'>
+type ModelRequest = Omit<ChatRequest, 'account'>
 
 /** Members that the packages do not pass on. */
 const notPassed: readonly OptionalMember[] = ['logit_bias', 'logprobs', 'top_logprobs']
@@ -166,19 +166,19 @@ const byFeature: Record<string, OptionalMember> = {
 }
 
 /** A member that the caller set, that changes the answer, and that no provider of this kind is sent. */
-function unusableMember(request: Asked, kind: NativeKind): OptionalMember | undefined {
+function unusableMember(request: ModelRequest, kind: NativeKind): OptionalMember | undefined {
   const isOpenai = kind === 'openai-responses' || kind === 'azure'
-  return [...notPassed, ...(isOpenai ? [] : ['verbosity' as const])].find((name) => isAsked(name, request))
+  return [...notPassed, ...(isOpenai ? [] : ['verbosity' as const])].find((name) => isDemanded(name, request))
 }
 
 /** The same, by what a package says about the request. */
-function warnedMember(warnings: SharedV4Warning[], request: Asked): OptionalMember | undefined {
+function warnedMember(warnings: SharedV4Warning[], request: ModelRequest): OptionalMember | undefined {
   return warnings
     .flatMap((warning) => (warning.type === 'unsupported' ? (byFeature[warning.feature] ?? []) : []))
-    .find((name) => isAsked(name, request))
+    .find((name) => isDemanded(name, request))
 }
 
-function isAsked(name: OptionalMember, { setByCaller = [], temperature, sampling, model }: Asked): boolean {
+function isDemanded(name: OptionalMember, { setByCaller = [], temperature, sampling, model }: ModelRequest): boolean {
   const { service_tier: _tier, ...others } = sampling
   const body = { ...others, temperature, model, messages: [], stream: true as const }
   return setByCaller.includes(name) && !changesNoAnswer(name, body)

@@ -2,7 +2,12 @@ import type { AnswerResult, OnThread, ToolInput } from '../../../domain/contract
 import { passagesFor } from '../../../domain/knowledge/passed-passages.ts'
 import { publicRunError } from '../../../domain/public-run-error.ts'
 import { type RunKey, type RunRecord, isOpenRun } from '../../../domain/records/run.ts'
-import { type AskedRun, type CallResult, type ToolCallRecord, toolCallKey } from '../../../domain/records/tool-call.ts'
+import {
+  type ChildRunKey,
+  type CallResult,
+  type ToolCallRecord,
+  toolCallKey,
+} from '../../../domain/records/tool-call.ts'
 import type { Collections } from '../../collections.ts'
 import { assistantStore } from '../../stores/assistants.ts'
 import { runStore } from '../../stores/runs.ts'
@@ -35,8 +40,9 @@ export function createFinishCall(deps: FinishCallDeps) {
   }
 
   /** Undefined while the run is under way. */
-  async function resultOf(asked: AskedRun | undefined): Promise<CallResult | undefined> {
-    const run = asked && (await runStore(collections).findInThread({ _id: asked.run_id, thread_id: asked.thread_id }))
+  async function resultOf(childRun: ChildRunKey | undefined): Promise<CallResult | undefined> {
+    const run =
+      childRun && (await runStore(collections).findInThread({ _id: childRun.run_id, thread_id: childRun.thread_id }))
     if (!run) return failure('The question was not answered: its conversation was deleted.')
     const name = (await assistantStore(collections).nameOfAny(run.assistant_id)) ?? 'the assistant'
     if (run.status === 'interrupted') {

@@ -3,7 +3,7 @@ import { newId } from '../../../domain/ids.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import { type RunKey, type RunRecord, actingOf, runKey } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
-import type { AskedRun, ToolCallRecord } from '../../../domain/records/tool-call.ts'
+import type { ChildRunKey, ToolCallRecord } from '../../../domain/records/tool-call.ts'
 import type { AssistantConfigs } from '../../assistants/configs.ts'
 import { ownAssistantStore } from '../../assistants/store.ts'
 import type { Collections } from '../../collections.ts'
@@ -47,28 +47,28 @@ export function createStartChildRun(deps: StartChildRunDeps) {
   const { collections } = deps
   const runs = delegatedRunStore(collections)
 
-  return async (asking: Call, { assistantId, question }: Question): Promise<AskedRun | string> => {
-    const { call } = asking
-    const asked = { assistant_id: assistantId, ...childRunOf(call._id) }
-    if (await exists(asked)) return asked
-    const refused = await refusalOf(asking, assistantId)
+  return async (parent: Call, { assistantId, question }: Question): Promise<ChildRunKey | string> => {
+    const { call } = parent
+    const childRun = { assistant_id: assistantId, ...childRunOf(call._id) }
+    if (await exists(childRun)) return childRun
+    const refused = await refusalOf(parent, assistantId)
     if (refused !== undefined) return `The question was not asked: ${refused}`
-    await ledgerStore(collections).noteChildRun(call._id, asked)
+    await ledgerStore(collections).noteChildRun(call._id, childRun)
     try {
-      await start(asking, asked, question)
+      await start(parent, childRun, question)
     } catch (error) {
       // Another attempt has stored it meanwhile; the sweep of open runs passes on what that attempt did not.
-      if (isDuplicateKey(error) && (await exists(asked))) return asked
+      if (isDuplicateKey(error) && (await exists(childRun))) return childRun
       // Public callers see what the model is told, and not what the owner's budgets are.
       if (error instanceof AppError)
-        return `The question was not asked: ${asking.run.public ? 'nobody can answer it now.' : error.message}`
+        return `The question was not asked: ${parent.run.public ? 'nobody can answer it now.' : error.message}`
       throw error
     }
-    await endUnlessWanted(asking.run, asked)
-    return asked
+    await endUnlessWanted(parent.run, childRun)
+    return childRun
   }
 
-  async function exists({ run_id, thread_id }: AskedRun): Promise<boolean> {
+  async function exists({ run_id, thread_id }: ChildRunKey): Promise<boolean> {
     return startedRunStore(collections).exists({ _id: run_id, thread_id })
   }
 
@@ -78,7 +78,7 @@ export function createStartChildRun(deps: StartChildRunDeps) {
       return 'this assistant waits for the answer itself. Answer with what you know, and do not ask it back.'
     if (parentRuns.length > maxDelegationDepth)
       return `assistants can ask each other ${maxDelegationDepth} deep at most, and you are asked at that depth. Answer with what you know.`
-    if (!(await ownAssistantStore(collections).canAsk(assistant, assistantId)))
+    if (!(await ownAssistantStore(collections).canDelegateTo(assistant, assistantId)))
       return 'this assistant was deleted, or is not in this project any more.'
     const max = run.public ? maxQuestions.public : maxQuestions.own
     const isCounted = await runs.countQuestion(await rootOf(run), call._id, max)
@@ -97,16 +97,16 @@ export function createStartChildRun(deps: StartChildRunDeps) {
     return key
   }
 
-  async function start({ run, call, deadline }: Call, asked: AskedRun, question: string): Promise<void> {
+  async function start({ run, call, deadline }: Call, childRun: ChildRunKey, question: string): Promise<void> {
     const [assistant, above] = await Promise.all([
-      assistantStore(collections).findOfAny(asked.assistant_id),
+      assistantStore(collections).findOfAny(childRun.assistant_id),
       threadStore(collections).findOfAny(run.thread_id),
     ])
     if (assistant === null) throw new AppError('not_found', 'The assistant was deleted.')
     if (above === null) throw new AppError('not_found', 'This conversation is being deleted.')
     await deps.runs.start(
       {
-        thread: threadBelow(above, run, asked, assistant),
+        thread: threadBelow(above, run, childRun, assistant),
         withThread: true,
         assistant,
         input: [{ type: 'HumanMessage', data: { id: newId(), content: question } }],
@@ -123,13 +123,13 @@ export function createStartChildRun(deps: StartChildRunDeps) {
           ...(deadline === undefined ? {} : { deadline_at: deadline }),
         },
       },
-      asked.run_id,
+      childRun.run_id,
     )
   }
 
   /** The asking run may have ended after it was read: then nothing ends the asked one but this. */
-  async function endUnlessWanted(asking: RunKey, { run_id, thread_id }: AskedRun): Promise<void> {
-    if (!(await executedRunStore(collections).isRunning(asking))) await cancelRun(deps, { _id: run_id, thread_id })
+  async function endUnlessWanted(parent: RunKey, { run_id, thread_id }: ChildRunKey): Promise<void> {
+    if (!(await executedRunStore(collections).isRunning(parent))) await cancelRun(deps, { _id: run_id, thread_id })
   }
 }
 
@@ -141,13 +141,13 @@ function parentRunsOf({ asked_by: above, assistant_id: id }: RunRecord): string[
 function threadBelow(
   above: ThreadRecord,
   run: RunRecord,
-  asked: AskedRun,
+  childRun: ChildRunKey,
   { _id: assistantId, name }: AssistantRecord,
 ): ThreadRecord {
   const publicOf = above.asked_for ?? (above.public ? above.assistant_id : undefined)
   return {
     ...threadRecordOf({
-      id: asked.thread_id,
+      id: childRun.thread_id,
       userId: run.user_id,
       projectId: run.project_id,
       name,
@@ -155,7 +155,7 @@ function threadBelow(
       assistantId,
       public: false,
       counted: false,
-      askedFrom: [...(above.asked_from ?? []), above._id],
+      parentThreads: [...(above.asked_from ?? []), above._id],
     }),
     ...(publicOf === undefined ? {} : { asked_for: publicOf }),
   }
@@ -168,9 +168,9 @@ interface AskableDeps {
 
 /** Those of the assistants with these ids that an assistant can ask: they are in its project, and not itself. */
 export function createAskable({ collections, assistantConfigs }: AskableDeps) {
-  return async (asking: AssistantRecord, ids: string[]): Promise<Askable[]> => {
-    const others = ids.filter((id) => id !== asking._id)
-    const found = await ownAssistantStore(collections).listAskable(asking, others)
+  return async (parent: AssistantRecord, ids: string[]): Promise<Askable[]> => {
+    const others = ids.filter((id) => id !== parent._id)
+    const found = await ownAssistantStore(collections).listAskable(parent, others)
     return others.flatMap((id) => {
       const assistant = found.find(({ _id }) => _id === id)
       if (assistant === undefined) return []

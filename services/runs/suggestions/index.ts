@@ -33,8 +33,8 @@ const noStep = -1
 
 /** Not one that no list shows. */
 function isListed(thread: ThreadRecord): boolean {
-  const { expires_at: expiresAt, asked_from: askedFrom, container } = thread
-  const isAside = expiresAt !== undefined || askedFrom !== undefined || container !== undefined
+  const { expires_at: expiresAt, asked_from: parentThreads, container } = thread
+  const isAside = expiresAt !== undefined || parentThreads !== undefined || container !== undefined
   return !thread.public && thread.counted !== false && !isAside
 }
 
@@ -132,9 +132,9 @@ function lastTurn(messages: readonly Message[], runId: string): LastTurn | undef
   const answer = messages.at(-1)
   if (answer?.type !== 'AIMessage' || !answer.data.id.startsWith(`${runId}-`) || answer.data.content.trim() === '')
     return undefined
-  const asked = messages.filter((message) => message.type === 'HumanMessage')
-  const [first] = asked
-  const question = asked.at(-1)
+  const questions = messages.filter((message) => message.type === 'HumanMessage')
+  const [first] = questions
+  const question = questions.at(-1)
   if (first === undefined || question === undefined) return undefined
   return {
     ...(first === question ? {} : { first: first.data.content }),
@@ -183,10 +183,10 @@ export function readSuggestions(answer: string, { hasTitle }: { hasTitle: boolea
   const filled = texts.filter((text) => /[\p{L}\p{N}]/u.test(text))
   const [first, ...rest] = filled
   const title = hasTitle && first !== undefined ? shortened(first) : undefined
-  const asked = (hasTitle ? rest : filled).filter(({ length }) => length <= suggestionLimits.question)
+  const questions = (hasTitle ? rest : filled).filter(({ length }) => length <= suggestionLimits.question)
   return {
     ...(title === undefined ? {} : { title }),
-    questions: [...new Set(asked)].slice(0, suggestionLimits.questions),
+    questions: [...new Set(questions)].slice(0, suggestionLimits.questions),
   }
 }
 

@@ -73,7 +73,7 @@ export function createClaimCalls(collections: Pick<Collections, 'runs' | 'toolCa
 
   /** A run that cannot be read is not known to have made nothing. */
   async function mayHaveMade(caller: Caller, runId: string): Promise<boolean> {
-    const run = await responses.findAsking(caller, runId)
+    const run = await responses.findForApproval(caller, runId)
     if (run === null || isOpenRun(run)) return true
     const calls = await toolCallStore(collections).listMade(run)
     return calls.some(({ call_id: id }) => id.startsWith(allowedCallPrefix(runId)))
@@ -89,7 +89,7 @@ export function createClaimCalls(collections: Pick<Collections, 'runs' | 'toolCa
       for (const requestId of requestIds) {
         const position = itemPositionOf(requestId)
         if (position === undefined) continue
-        const asking = await responses.findAsking(caller, position.entryId)
+        const asking = await responses.findForApproval(caller, position.entryId)
         if (asking === null) continue
         const name = `${position.messageId}_${position.call ?? 0}`
         const known = asking.allowed_calls?.[name]

@@ -105,8 +105,8 @@ export function createFindItems(deps: FindItemsDeps) {
     { decides, isAllowed, reason, loc }: Decision,
     { all, messages }: { all: FoundItems; messages: Map<string, Message> },
   ): Promise<void> {
-    const asked = all.input.flatMap(callsOf).find(({ id }) => id === decides)
-    const call = asked ?? (await calledIn(caller, { decides, loc }, messages))
+    const requestedCall = all.input.flatMap(callsOf).find(({ id }) => id === decides)
+    const call = requestedCall ?? (await calledIn(caller, { decides, loc }, messages))
     if (isAllowed) all.allowed.push({ call, requestId: decides, index: all.input.length })
     const content = isAllowed ? 'A person allowed this call: it is made next.' : refusalOf(reason)
     const data = { id: '', content, tool_call_id: call.id, ...(isAllowed ? {} : { rejected: true }) }
@@ -135,7 +135,7 @@ export function createFindItems(deps: FindItemsDeps) {
     if (position === undefined) throw noItem(reference, loc)
     const already = known.get(position.messageId)
     if (already !== undefined) return { input: [already], attachments: [] }
-    const run = await responseStore(deps.collections).findAsking(caller, position.entryId)
+    const run = await responseStore(deps.collections).findForApproval(caller, position.entryId)
     const threadId = (run ?? (await log.findThreadOfAny(position.entryId)))?.thread_id
     if (threadId === undefined || !(await threadStore(deps.collections).isPresent(caller, threadId)))
       throw noItem(reference, loc)

@@ -38,13 +38,13 @@ import { inputAfterSummary, splitForSummary, summaryRequest } from './compaction
 import { createContinuedThread, createReadContext } from './context.ts'
 import { countInput } from './count-input.ts'
 import { type AllowedCall, type InputEntry, createFindItems, summaryMessage } from './find-items.ts'
-import type { AskedServer, NewResponse, RequestedTools } from './new-response.ts'
+import type { RequestedServer, NewResponse, RequestedTools } from './new-response.ts'
 import { type RemoveResponseDeps, createRemoveResponse } from './remove-response.ts'
 import type { ResponseRun } from './response-run.ts'
 import { type Thought, createSealedItems } from './sealed-items.ts'
 
 export type { InputEntry } from './find-items.ts'
-export type { AskedServer, NewResponse, RequestedTools } from './new-response.ts'
+export type { RequestedServer, NewResponse, RequestedTools } from './new-response.ts'
 export type { ResponseRun } from './response-run.ts'
 
 interface ResponsesDeps extends PartSourcesDeps, RemoveResponseDeps {
@@ -132,54 +132,54 @@ export function createResponses(deps: ResponsesDeps) {
   }
 
   /** Where a response goes on: in a thread that exists, or with a copy of what came before. */
-  async function threadFor(caller: Caller, asked: NewResponse, runId: string) {
+  async function threadFor(caller: Caller, requested: NewResponse, runId: string) {
     const nothing: Received = { input: [], attachments: [] }
-    if (asked.summary !== undefined)
-      return { thread: undefined, earlier: { input: [ownSummary(asked.summary)], attachments: [] } }
-    if (asked.previousId === undefined) return { thread: asked.conversation, earlier: nothing }
-    const previous = await findPrevious(caller, asked.previousId, asked.retained)
+    if (requested.summary !== undefined)
+      return { thread: undefined, earlier: { input: [ownSummary(requested.summary)], attachments: [] } }
+    if (requested.previousId === undefined) return { thread: requested.conversation, earlier: nothing }
+    const previous = await findPrevious(caller, requested.previousId, requested.retained)
     // One that is not to be stored is deleted with its thread.
-    const canShare = asked.isStored && previous.facts.isUnstored !== true
+    const canShare = requested.isStored && previous.facts.isUnstored !== true
     const thread = canShare ? await continuedThread(previous, runId) : undefined
     if (thread !== undefined) return { thread, earlier: nothing }
-    return { thread, earlier: await contextOf(previous, { mustFit: asked.overrides.truncation === 'disabled' }) }
+    return { thread, earlier: await contextOf(previous, { mustFit: requested.overrides.truncation === 'disabled' }) }
   }
 
-  async function prepare(caller: Caller, asked: NewResponse, runId: string) {
-    const { assistant, model } = await deps.answering(caller, asked.model)
-    const leftOut = deps.canSearch() ? undefined : asked.tools.webSearch
-    if (leftOut !== undefined) refuseDemanded(asked)
-    for (const id of asked.tools.fileSearch?.vectorStores ?? []) await deps.vectorStores.find(caller, id)
-    const listed = await listServers(asked.tools.servers)
-    const { container, session, files: named } = await sessionOf(caller, asked.tools)
-    const { thread, earlier } = await threadFor(caller, asked, runId)
+  async function prepare(caller: Caller, requested: NewResponse, runId: string) {
+    const { assistant, model } = await deps.answering(caller, requested.model)
+    const leftOut = deps.canSearch() ? undefined : requested.tools.webSearch
+    if (leftOut !== undefined) refuseDemanded(requested)
+    for (const id of requested.tools.fileSearch?.vectorStores ?? []) await deps.vectorStores.find(caller, id)
+    const listed = await listServers(requested.tools.servers)
+    const { container, session, files: named } = await sessionOf(caller, requested.tools)
+    const { thread, earlier } = await threadFor(caller, requested, runId)
     const isElsewhere = session !== undefined && session !== thread?._id
     const files = isElsewhere ? [...named, ...(await deps.containers.copiesOfSession(caller, session))] : named
     const context = earlier.input
-    const found = await findItems(caller, asked.input, context)
+    const found = await findItems(caller, requested.input, context)
     const given = found.input.map((message, index) => withOwnId(message, clientMessageId(runId, index)))
     const approvals = listed.flatMap((server) => server.approvals)
-    for (const { call } of found.allowed) requireServer(call, asked.tools.servers)
+    for (const { call } of found.allowed) requireServer(call, requested.tools.servers)
     for (const [index, message] of given.entries())
       checkMessageSize(message, maxMessageBytes.user, ['body', 'input', index])
-    const claimed = await callsToMake(caller, asked, { allowed: found.allowed, context, given })
+    const claimed = await callsToMake(caller, requested, { allowed: found.allowed, context, given })
     const settings = deps.configs.settingsOf(assistant)
     const ownFunctions = settings.tools.flatMap(({ type, name }) =>
       type === 'client' && name !== undefined ? [name] : [],
     )
     const facts: ResponseFacts = {
-      model: asked.model,
-      ...(asked.instructions === undefined ? {} : { instructions: asked.instructions }),
-      ...(asked.previousId === undefined ? {} : { previous_response_id: asked.previousId }),
-      ...(asked.conversation === undefined ? {} : { conversation_id: asked.conversation._id }),
-      ...(asked.isBackground ? { background: true } : {}),
-      ...(asked.isStored ? {} : { isUnstored: true }),
+      model: requested.model,
+      ...(requested.instructions === undefined ? {} : { instructions: requested.instructions }),
+      ...(requested.previousId === undefined ? {} : { previous_response_id: requested.previousId }),
+      ...(requested.conversation === undefined ? {} : { conversation_id: requested.conversation._id }),
+      ...(requested.isBackground ? { background: true } : {}),
+      ...(requested.isStored ? {} : { isUnstored: true }),
       context: context.length,
-      functions: [...new Set([...asked.tools.functions, ...ownFunctions])],
-      ...(asked.tools.shapes.length === 0 ? {} : { shapes: asked.tools.shapes }),
+      functions: [...new Set([...requested.tools.functions, ...ownFunctions])],
+      ...(requested.tools.shapes.length === 0 ? {} : { shapes: requested.tools.shapes }),
       ...(leftOut === undefined ? {} : { warnings: [noSearch(leftOut)] }),
       ...(container === undefined ? {} : { container }),
-      serverLabels: asked.tools.servers.map(({ name }) => name),
+      serverLabels: requested.tools.servers.map(({ name }) => name),
       ...(listed.length === 0 ? {} : { listed: listed.map(({ shown }) => shown) }),
       ...(approvals.length === 0 ? {} : { approvals }),
       ...(found.allowed.length === 0
@@ -190,32 +190,37 @@ export function createResponses(deps: ResponsesDeps) {
               requestId,
             ]),
           }),
-      ...(asked.summary === undefined ? {} : { compaction: sealed.sealSummary(caller.projectId, asked.summary) }),
-      ...(asked.tools.foundText === undefined ? {} : { found_json: asked.tools.foundText }),
-      shown: { ...usedOf(settings), ...asked.shown },
+      ...(requested.summary === undefined
+        ? {}
+        : { compaction: sealed.sealSummary(caller.projectId, requested.summary) }),
+      ...(requested.tools.foundText === undefined ? {} : { found_json: requested.tools.foundText }),
+      shown: { ...usedOf(settings), ...requested.shown },
     }
     return {
-      thread: thread ?? ownThread(caller, asked.isStored),
+      thread: thread ?? ownThread(caller, requested.isStored),
       withThread: thread === undefined,
       assistant,
-      acting: asked.acting,
+      acting: requested.acting,
       input: foldMessages(context, given),
       attachments: [...earlier.attachments, ...found.attachments, ...(await missingFrom(thread, files))],
       overrides: {
-        ...asked.overrides,
+        ...requested.overrides,
         ...(model === undefined ? {} : { model }),
-        ...(asked.instructions ? { instructions: asked.instructions } : {}),
+        ...(requested.instructions ? { instructions: requested.instructions } : {}),
         ...serverTools(
-          { fileSearch: asked.tools.fileSearch, webSearch: leftOut === undefined ? asked.tools.webSearch : undefined },
+          {
+            fileSearch: requested.tools.fileSearch,
+            webSearch: leftOut === undefined ? requested.tools.webSearch : undefined,
+          },
           listed.flatMap(({ settings }) => settings),
           runId,
         ),
         ...allowedCalls(found.allowed, given, runId),
-        ...codeOverride(asked.tools, container),
+        ...codeOverride(requested.tools, container),
       },
       strategy: 'enqueue' as const,
       ...(claimed.length === 0 ? {} : { makeNeeds: () => claimCalls(caller, claimed, runId) }),
-      ...(asked.metadataJson === undefined ? {} : { metadataJson: asked.metadataJson }),
+      ...(requested.metadataJson === undefined ? {} : { metadataJson: requested.metadataJson }),
       responseJson: JSON.stringify(facts),
     }
   }
@@ -268,7 +273,7 @@ export function createResponses(deps: ResponsesDeps) {
   }
 
   /** Throws `upstream_failed`, naming the server, for one that cannot be asked: without it the answer would be another. */
-  async function listServers(servers: AskedServer[]) {
+  async function listServers(servers: RequestedServer[]) {
     const signal = AbortSignal.timeout(listMs)
     return Promise.all(
       servers.map(async (server) => {
@@ -301,23 +306,23 @@ export function createResponses(deps: ResponsesDeps) {
   /** About how many tokens the model of a request is asked with; `model` may be missing. */
   async function tokensOf(
     caller: Caller,
-    asked: Omit<NewResponse, 'model'> & { model?: string },
+    requested: Omit<NewResponse, 'model'> & { model?: string },
     signal: AbortSignal,
   ): Promise<number> {
-    const answering = asked.model === undefined ? undefined : await deps.answering(caller, asked.model)
+    const answering = requested.model === undefined ? undefined : await deps.answering(caller, requested.model)
     const own = answering === undefined ? undefined : deps.configs.settingsOf(answering.assistant)
-    const earlier = await earlierOf(caller, asked)
-    const { input } = await findItems(caller, asked.input, earlier)
-    const { functionsText = '' } = asked.tools
-    const { response_format_json: format = '' } = asked.overrides
-    const texts = [own?.systemMessage ?? '', asked.instructions ?? '', functionsText, format]
+    const earlier = await earlierOf(caller, requested)
+    const { input } = await findItems(caller, requested.input, earlier)
+    const { functionsText = '' } = requested.tools
+    const { response_format_json: format = '' } = requested.overrides
+    const texts = [own?.systemMessage ?? '', requested.instructions ?? '', functionsText, format]
     return countInput(deps.countTokens, { texts, messages: [...earlier, ...input] }, { userId: caller.userId, signal })
   }
 
-  async function earlierOf(caller: Caller, asked: Omit<NewResponse, 'model'>): Promise<Message[]> {
-    if (asked.conversation !== undefined) return (await readContext.ofThread(asked.conversation)).messages
-    if (asked.previousId === undefined) return []
-    const { run } = await findPrevious(caller, asked.previousId, asked.retained)
+  async function earlierOf(caller: Caller, requested: Omit<NewResponse, 'model'>): Promise<Message[]> {
+    if (requested.conversation !== undefined) return (await readContext.ofThread(requested.conversation)).messages
+    if (requested.previousId === undefined) return []
+    const { run } = await findPrevious(caller, requested.previousId, requested.retained)
     return (await readContext(run)).messages
   }
 
@@ -348,14 +353,19 @@ export function createResponses(deps: ResponsesDeps) {
     read: findStored,
 
     /** `confirm` is called before the run is stored. */
-    create: (caller: Caller, asked: NewResponse, runId: string, confirm: () => Promise<void>): Promise<FollowedRun> => {
+    create: (
+      caller: Caller,
+      requested: NewResponse,
+      runId: string,
+      confirm: () => Promise<void>,
+    ): Promise<FollowedRun> => {
       const prepared = async () => {
-        const newRun = await prepare(caller, asked, runId)
+        const newRun = await prepare(caller, requested, runId)
         await confirm()
         return newRun
       }
       return deps.runs.startFollowed(prepared(), runId).catch((error: unknown) => {
-        throw asItemProblem(error, asked)
+        throw asItemProblem(error, requested)
       })
     },
 
@@ -369,17 +379,17 @@ export function createResponses(deps: ResponsesDeps) {
      */
     async compactionOf(
       caller: Caller,
-      asked: NewResponse,
+      requested: NewResponse,
       { threshold, signal }: { threshold: number | undefined; signal: AbortSignal },
     ): Promise<{ request: NewResponse; rest: InputEntry[] } | undefined> {
-      const limit = threshold ?? (await defaultThreshold(caller, asked.model))
-      if ((await tokensOf(caller, asked, signal)) <= limit) return undefined
-      if (asked.previousId !== undefined) {
-        const rest = inputAfterSummary(await earlierOf(caller, asked), asked.input)
-        return { request: summaryRequest(asked, { entries: [] }), rest }
+      const limit = threshold ?? (await defaultThreshold(caller, requested.model))
+      if ((await tokensOf(caller, requested, signal)) <= limit) return undefined
+      if (requested.previousId !== undefined) {
+        const rest = inputAfterSummary(await earlierOf(caller, requested), requested.input)
+        return { request: summaryRequest(requested, { entries: [] }), rest }
       }
-      const { before, rest } = splitForSummary(asked.input)
-      return before.length === 0 ? undefined : { request: summaryRequest(asked, { entries: before }), rest }
+      const { before, rest } = splitForSummary(requested.input)
+      return before.length === 0 ? undefined : { request: summaryRequest(requested, { entries: before }), rest }
     },
 
     /** The tools that the requests up to a response have found, as JSON text. */
@@ -438,12 +448,12 @@ function withinBytes<T>(tools: T[], bytes: number): T[] {
   return tools.filter((tool) => (left -= Buffer.byteLength(JSON.stringify(tool))) >= 0)
 }
 
-function configOf({ loc: _loc, readOnly: _readOnly, approval: _approval, ...config }: AskedServer) {
+function configOf({ loc: _loc, readOnly: _readOnly, approval: _approval, ...config }: RequestedServer) {
   return config
 }
 
 /** The call is made by the run that was allowed to: it needs the server, and its keys. */
-function requireServer({ name }: ToolCall, servers: AskedServer[]): void {
+function requireServer({ name }: ToolCall, servers: RequestedServer[]): void {
   if (servers.some((server) => name.startsWith(`${server.name}_`))) return
   throw invalidInput(['body', 'tools'], `the MCP server of the call ${name}, which was allowed, must be among them`)
 }

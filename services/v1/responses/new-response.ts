@@ -8,7 +8,7 @@ import type { ApprovalRule } from './approvals.ts'
 import type { InputEntry } from './find-items.ts'
 
 /** An MCP server of a request. */
-export interface AskedServer {
+export interface RequestedServer {
   name: string
   url: string
   headers: Record<string, string>
@@ -34,7 +34,7 @@ export interface RequestedTools {
   /** Where code is executed: in a container, or in the session of the thread, with these files of the project. */
   code: { container: string | undefined; fileIds: string[]; loc: (string | number)[] } | undefined
   /** MCP servers. */
-  servers: AskedServer[]
+  servers: RequestedServer[]
   /** As the response shows them. */
   shown: object[]
   /** What the input brings, and what it brought before, as JSON text: the next response has it, too. */

@@ -56,8 +56,8 @@ export const v1CompactRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app,
       const caller = callerOf(request)
       const { instructions, ...body } = request.body
       const whole = readRequest({ ...body, input: body.input ?? undefined, store: false }, caller)
-      const asked = summaryRequest(whole, { entries: whole.input, instructions: instructions ?? undefined })
-      const { summary, run } = await summarise({ responses, openStreams, request, reply }, caller, asked)
+      const requested = summaryRequest(whole, { entries: whole.input, instructions: instructions ?? undefined })
+      const { summary, run } = await summarise({ responses, openStreams, request, reply }, caller, requested)
       logRun(reply, run)
       const said = saidIn(messagesFromJson(run.input_json))
       return {
@@ -102,10 +102,13 @@ export const v1CompactRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app,
       const caller = callerOf(request)
       const { model, personality: _style, input, ...body } = request.body
       const conversation = await conversationOf(conversations, caller, body.conversation)
-      const asked = readRequest({ ...body, model: model ?? '', input: input ?? '', conversation: undefined }, caller)
+      const requested = readRequest(
+        { ...body, model: model ?? '', input: input ?? '', conversation: undefined },
+        caller,
+      )
       const gone = new AbortController()
       reply.raw.once('close', () => gone.abort())
-      const counted = { ...asked, conversation, model: model ?? undefined }
+      const counted = { ...requested, conversation, model: model ?? undefined }
       return {
         object: 'response.input_tokens' as const,
         input_tokens: await responses.tokensOf(caller, counted, gone.signal),

@@ -8,8 +8,8 @@ export const IncludeQuery = {
   'include[]': Type.Optional(Type.Union([one, Type.Array(one, { maxItems: 20 })])),
 }
 
-export function includedIn(asked: { include?: string | string[]; 'include[]'?: string | string[] }) {
-  const names = [asked.include ?? [], asked['include[]'] ?? []].flat()
+export function includedIn(requested: { include?: string | string[]; 'include[]'?: string | string[] }) {
+  const names = [requested.include ?? [], requested['include[]'] ?? []].flat()
   return {
     results: names.includes('file_search_call.results') || names.includes('web_search_call.results'),
     sources: names.includes('web_search_call.action.sources'),

@@ -37,7 +37,7 @@ const nothingSent = -1
 /** `responses`: runs of an assistant or a model, in the shapes of OpenAI's responses API. */
 export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, { v1, openStreams }) => {
   const { responses, conversations } = v1
-  const shownOf = (asked: Parameters<typeof includedIn>[0]) => ({ ...includedIn(asked), baseUrl: v1.baseUrl })
+  const shownOf = (requested: Parameters<typeof includedIn>[0]) => ({ ...includedIn(requested), baseUrl: v1.baseUrl })
 
   app.post(
     '/responses',
@@ -60,32 +60,32 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
       const retained = connection?.retained
       const conversation = await conversationOf(conversations, caller, named)
       const foundText = previous ? await responses.foundTools(caller, previous, retained) : undefined
-      const asked = {
+      const requested = {
         ...readRequest(request.body, caller, { conversation, foundText }),
         ...(retained === undefined ? {} : { retained }),
       }
       const followed = await followOnce(request, {
         start: async (id, confirm) => {
           const [management] = context_management ?? []
-          const shortened = management === undefined ? asked : await shorten(request, reply, asked, management)
+          const shortened = management === undefined ? requested : await shorten(request, reply, requested, management)
           return responses.create(caller, shortened, id, confirm)
         },
         find: (id) => responses.find(caller, id),
         follow: responses.follow,
-        keyEndsWithThread: asked.isStored,
+        keyEndsWithThread: requested.isStored,
       })
       const { run, feed } = followed
       logRun(reply, run)
       const included = shownOf({ include: include ?? [] })
       const response = responseOf(run)
-      if (asked.isBackground && !stream) {
+      if (requested.isBackground && !stream) {
         feed.close()
         return toResponse({ ...response, run: await responses.reread(run) }, [], included)
       }
-      if (!asked.isStored) connection?.retain(run)
-      const forget = forgetting(request, followed, asked.isStored || connection !== undefined)
+      if (!requested.isStored) connection?.retain(run)
+      const forget = forgetting(request, followed, requested.isStored || connection !== undefined)
       // The stored answer of a key would outlive the response.
-      if (stream || !asked.isStored) await answerIsFollowed(request)
+      if (stream || !requested.isStored) await answerIsFollowed(request)
       if (!stream) {
         // Of a response that has used up its tokens there is what was said so far: it is incomplete.
         const isAnswer = ({ type }: RunError) => type === 'max_completion_tokens'
@@ -198,17 +198,17 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
   async function shorten(
     request: FastifyRequest,
     reply: FastifyReply,
-    asked: NewResponse,
+    requested: NewResponse,
     { compact_threshold: threshold }: { compact_threshold?: number | null },
   ): Promise<NewResponse> {
     const caller = callerOf(request)
     const gone = new AbortController()
     reply.raw.once('close', () => gone.abort())
     const limits = { threshold: threshold ?? undefined, signal: gone.signal }
-    const compaction = await responses.compactionOf(caller, asked, limits)
-    if (compaction === undefined) return asked
+    const compaction = await responses.compactionOf(caller, requested, limits)
+    if (compaction === undefined) return requested
     const { summary } = await summarise({ responses, openStreams, request, reply }, caller, compaction.request)
-    return { ...asked, input: compaction.rest, summary }
+    return { ...requested, input: compaction.rest, summary }
   }
 
   /** What its provider must get back is with the stored message, which a later response reads itself. */

@@ -112,8 +112,8 @@ function refuseUnmet(body: ResponseCreateRequest): void {
   for (const [index, one] of (body.include ?? []).entries())
     if (!included.has(one)) throw unsupported(['include', index], `${one} is not known here`)
   for (const member of ['summary', 'generate_summary'] as const) {
-    const asked = body.reasoning?.[member]
-    if (asked && !summaries.has(asked))
+    const requested = body.reasoning?.[member]
+    if (requested && !summaries.has(requested))
       throw invalidInput(['body', 'reasoning', member], `is none of ${[...summaries].join(', ')}`)
   }
 }

@@ -30,11 +30,11 @@ interface StreamOptions {
 export function streamResponse(
   reply: FastifyReply,
   { response, feed }: { response: ResponseRun; feed: RunFeed },
-  { included: asked, seal, after, reread }: StreamOptions,
+  { included: requested, seal, after, reread }: StreamOptions,
 ) {
   const stream = openEventStream(reply)
   const messages = () => messagesOf(feed.view)
-  const included = { ...asked, seal: sealOf(response.run, () => feed.view, seal) }
+  const included = { ...requested, seal: sealOf(response.run, () => feed.view, seal) }
   const output = createOutputEvents(
     itemContext(response, messages, { ...included, isOpen: true }),
     firstItems(response),

@@ -20,9 +20,9 @@ interface SummariseDeps {
 export async function summarise(
   { responses, openStreams, request, reply }: SummariseDeps,
   caller: { userId: string; projectId: string },
-  asked: NewResponse,
+  requested: NewResponse,
 ): Promise<{ summary: string; run: RunRecord }> {
-  const { run, feed } = await responses.create(caller, asked, newId(), async () => undefined)
+  const { run, feed } = await responses.create(caller, requested, newId(), async () => undefined)
   try {
     const end = await waitForEnd(feed, reply, openStreams, { shownError: ownerRunError })
     const last = messagesOf(end).findLast((message) => message.type === 'AIMessage')
