@@ -80,7 +80,7 @@ interface WindowOptions {
 export function createMessageWindow(maxBytes: number, { before, allVersions = false }: WindowOptions = {}) {
   const line = createMessageLine()
   /** By position; those before `first` are left out. */
-  const kept: ({ message: Message; bytes: number } | undefined)[] = []
+  const retained: ({ message: Message; bytes: number } | undefined)[] = []
   let first = 0
   let total = 0
   /** The position of the last message that is considered. */
@@ -89,14 +89,14 @@ export function createMessageWindow(maxBytes: number, { before, allVersions = fa
   const isUnknown = () => before !== undefined && end === undefined
 
   function leaveOutOldest(): void {
-    total -= kept[first]?.bytes ?? 0
-    kept[first] = undefined
+    total -= retained[first]?.bytes ?? 0
+    retained[first] = undefined
     first += 1
   }
 
   function positions(): number[] {
     if (isUnknown()) return []
-    return allVersions ? [...kept.keys()] : line.positions(end)
+    return allVersions ? [...retained.keys()] : line.positions(end)
   }
 
   return {
@@ -108,13 +108,13 @@ export function createMessageWindow(maxBytes: number, { before, allVersions = fa
       if (end !== undefined && !isKnown) return
       const place = line.add(message)
       if (place < first) return
-      total += bytes - (kept[place]?.bytes ?? 0)
-      kept[place] = { message, bytes }
-      while (total > maxBytes && first < kept.length - 1) leaveOutOldest()
+      total += bytes - (retained[place]?.bytes ?? 0)
+      retained[place] = { message, bytes }
+      while (total > maxBytes && first < retained.length - 1) leaveOutOldest()
     },
 
     /** Oldest first. Nothing when the message that `before` names was not among them. */
-    messages: (): Message[] => positions().flatMap((index) => kept[index]?.message ?? []),
+    messages: (): Message[] => positions().flatMap((index) => retained[index]?.message ?? []),
 
     /** How many older messages were left out. */
     omitted: (): number => positions().filter((index) => index < first).length,

@@ -107,7 +107,7 @@ const versioned = {
     }),
   ),
 }
-const keptOfAnswers = {
+const storedOfAnswers = {
   ...kept,
   /** Set on an answer that the model cut off. */
   cut: Type.Optional(
@@ -157,7 +157,7 @@ export const Message = Type.Union(
     ),
     message(
       'AIMessage',
-      { ...aiMembers, ...keptOfAnswers },
+      { ...aiMembers, ...storedOfAnswers },
       { title: 'AIMessage', about: 'A message of the model, stored; `tool_calls` are the calls that it asks for.' },
     ),
     message('ToolMessage', toolMembers, { title: 'ToolMessage', about: 'The result of a tool call, stored.' }),

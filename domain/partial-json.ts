@@ -45,7 +45,7 @@ function closeJson(text: string): string {
   let expects: 'key' | 'value' | 'separator' = 'value'
   /** A position where the text can be cut, with the containers that are open there. */
   let end = 0
-  const closedAt = (kept: string) => kept + closers.toReversed().join('')
+  const closedAt = (prefix: string) => prefix + closers.toReversed().join('')
 
   for (let at = 0; at < text.length;) {
     const character = text.charAt(at)

@@ -15,9 +15,9 @@ export type WithoutEffect = Record<string, Record<string, string>>
  */
 export function prepareGiven(schema: unknown, body: unknown, withoutEffect: WithoutEffect): FieldProblem | undefined {
   if (!isJsonObject(schema)) return undefined
-  let kept = ofSchemas.get(schema)
-  if (kept?.effects !== withoutEffect) ofSchemas.set(schema, (kept = { effects: withoutEffect, all: read([schema]) }))
-  return prepare(kept.all, body, ['body'], withoutEffect)
+  let known = ofSchemas.get(schema)
+  if (known?.effects !== withoutEffect) ofSchemas.set(schema, (known = { effects: withoutEffect, all: read([schema]) }))
+  return prepare(known.all, body, ['body'], withoutEffect)
 }
 
 /** What is read of the schema of a route, with its first request. */

@@ -146,13 +146,13 @@ export function unsetSecrets(places: readonly string[], config: Config): string[
  * address that it had.
  */
 export function appliedConfig(current: Config, fromFile: Config): Config {
-  const kept = Object.entries(current).filter(([key]) => leftOut.includes(key))
+  const retained = Object.entries(current).filter(([key]) => leftOut.includes(key))
   const tools = new Map(listOf(current[toolsKey]).map((tool) => [openText(tool), tool]))
   const applied = Object.entries(fromFile).map(([key, member]) => {
     if (key === toolsKey) return [key, listOf(member).map((tool) => tools.get(toJsonText(tool)) ?? tool)] as const
     return [key, openText(current[key]) === toJsonText(member) ? current[key] : member] as const
   })
-  return Object.fromEntries([...kept, ...applied])
+  return Object.fromEntries([...retained, ...applied])
 }
 
 /** A text that is the same for configurations with the same members and values, in any order of the first level. */

@@ -118,8 +118,8 @@ function patchedEmails(emails: ScimEmail[], { op, path: { chosen, part }, value 
     if (op === 'replace') return given
     const isNew = ({ value: address }: ScimEmail) => given.every((one) => one.value !== address)
     // There is one that is the first.
-    const kept = given.some(({ primary }) => primary) ? emails.map(withoutPrimary) : emails
-    return bounded([...kept.filter(isNew), ...given])
+    const remaining = given.some(({ primary }) => primary) ? emails.map(withoutPrimary) : emails
+    return bounded([...remaining.filter(isNew), ...given])
   }
   const isMeant = (email: ScimEmail) => isChosen({ ...email }, chosen)
   if (op === 'remove' && part === undefined) return emails.filter((email) => !isMeant(email))

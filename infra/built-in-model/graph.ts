@@ -43,8 +43,8 @@ export function createGraph(weights: Weights): Buffer {
     const biases = floats(of('qkv.b'), [of('q.b'), of('k.b'), of('v.b')])
     const attended = node('MultiHeadAttention', [...parts, biases], of('attended'), [whole('num_heads', heads)])
     const output = product(attended, of('ao.w'), [hidden, hidden])
-    const kept = [floats(of('aln.w')), floats(of('aln.b')), floats(of('ao.b'))]
-    state = node('SkipLayerNormalization', [output, state, ...kept], of('middle'), [small])
+    const attentionWeights = [floats(of('aln.w')), floats(of('aln.b')), floats(of('ao.b'))]
+    state = node('SkipLayerNormalization', [output, state, ...attentionWeights], of('middle'), [small])
     const wide = node('BiasGelu', [product(state, of('fi.w'), [hidden, inner]), floats(of('fi.b'))], of('wide'), [])
     const narrow = product(wide, of('fo.w'), [inner, hidden])
     const last = [floats(of('oln.w')), floats(of('oln.b')), floats(of('fo.b'))]

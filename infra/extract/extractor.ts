@@ -66,7 +66,7 @@ const keepMs = 30_000
  */
 export function createExtractor(options: ExtractorOptions): Extractor {
   const processes = new Set<ReaderProcess>()
-  const kept: IdleReader[] = []
+  const idle: IdleReader[] = []
   let confinement: Promise<Confinement> | undefined
   let spare: Promise<ReaderProcess> | undefined
   let isClosed = false
@@ -90,7 +90,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   }
 
   async function take(owner: string): Promise<ReaderProcess> {
-    const known = kept.find((entry) => entry.owner === owner && !entry.reader.isGone)
+    const known = idle.find((entry) => entry.owner === owner && !entry.reader.isGone)
     if (known) {
       forget(known)
       return known.reader
@@ -112,8 +112,8 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       void reader.kill()
     }, keepMs)
     entry.timer.unref()
-    kept.push(entry)
-    const oldest = kept.length > options.idleReaders ? kept[0] : undefined
+    idle.push(entry)
+    const oldest = idle.length > options.idleReaders ? idle[0] : undefined
     if (oldest) {
       forget(oldest)
       void oldest.reader.kill()
@@ -122,7 +122,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
 
   function forget(entry: IdleReader): void {
     clearTimeout(entry.timer)
-    kept.splice(kept.indexOf(entry), 1)
+    idle.splice(idle.indexOf(entry), 1)
   }
 
   return {
@@ -177,7 +177,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
 
     async close() {
       isClosed = true
-      for (const { timer } of kept) clearTimeout(timer)
+      for (const { timer } of idle) clearTimeout(timer)
       await spare?.catch(() => undefined)
       await Promise.all([...processes].map((reader) => reader.kill()))
     },

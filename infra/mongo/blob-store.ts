@@ -72,10 +72,10 @@ export function createBlobStore(connection: mongoose.Connection, objects?: BlobL
       for (let start = 0; start < blobIds.length; start += blobsAtOnce) {
         const ids = blobIds.slice(start, start + blobsAtOnce).map((blobId) => new ObjectId(blobId))
         const parts = await blobs.find({ _id: { $in: ids }, 'metadata.part_of': { $exists: true } }).toArray()
-        const kept = new Set(parts.map(({ _id }) => _id.toHexString()))
+        const retained = new Set(parts.map(({ _id }) => _id.toHexString()))
         await remove(
           all,
-          ids.filter((id) => !kept.has(id.toHexString())),
+          ids.filter((id) => !retained.has(id.toHexString())),
         )
       }
     },

@@ -116,8 +116,10 @@ export function createRunStream(redis: RedisConnection, { idleSeconds }: { idleS
 
     async read(runId, afterId) {
       const key = streamKey(runId)
-      const kept = await redis.at(key, (client) => client.xRange(key, afterId === undefined ? '-' : `(${afterId}`, '+'))
-      return (kept ?? []).flatMap(({ id, message }) => batchOf(id, message['e']))
+      const stored = await redis.at(key, (client) =>
+        client.xRange(key, afterId === undefined ? '-' : `(${afterId}`, '+'),
+      )
+      return (stored ?? []).flatMap(({ id, message }) => batchOf(id, message['e']))
     },
 
     subscribe: (runId, { receive, lost, back }) =>

@@ -56,9 +56,9 @@ export function createServers(topology: Topology, options: ConnectionOptions, on
     owners.fill(undefined)
     for (const { at, slots } of shards) for (const { from, to } of slots) owners.fill(nodeAt(at), from, to + 1)
     if (owners.every((node, slot) => node === before[slot])) return
-    const kept = new Set(owners)
+    const current = new Set(owners)
     for (const [name, node] of nodes) {
-      if (kept.has(node)) continue
+      if (current.has(node)) continue
       nodes.delete(name)
       node.close().catch(options.onError)
     }

@@ -242,10 +242,10 @@ async function removeDoubles(table: Table, fileId: string): Promise<void> {
     const filter = `id = ${quoted(id)}`
     const rows: unknown[] = await table.query().where(filter).limit(1).toArray()
     const row = rows[0]
-    const kept = row === undefined ? undefined : rowOf(row)
-    if (!kept) continue
+    const stored = row === undefined ? undefined : rowOf(row)
+    if (!stored) continue
     await writing(() => table.delete(filter))
-    await writing(() => table.add(toColumns([kept])))
+    await writing(() => table.add(toColumns([stored])))
   }
 }
 

@@ -53,9 +53,9 @@ function bounded(text: string, agent: string): string {
     if (member === undefined) continue
     if (member.toLowerCase() === 'user-agent') {
       const name = /^[^/#]*/.exec(value.toLowerCase())?.[0].trim() ?? ''
-      const kept = name === '*' || name === agent ? name : 'other'
-      if (!group.has(kept)) lines.push(`user-agent: ${kept}`)
-      group.add(kept)
+      const agentName = name === '*' || name === agent ? name : 'other'
+      if (!group.has(agentName)) lines.push(`user-agent: ${agentName}`)
+      group.add(agentName)
       continue
     }
     group = new Set()

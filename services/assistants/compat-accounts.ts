@@ -90,9 +90,13 @@ export function createCompatAccounts({ collections, assistants, outbound, secret
       const encrypted_key = secretBox.seal(key, keyContext(assistantId, baseUrl))
       return { ...common, key_hint: hintOf(key), encrypted_key }
     }
-    const kept = known?.base_url === baseUrl ? known : undefined
-    const sealed = kept?.encrypted_key
-    return { ...common, key_hint: kept?.key_hint ?? '', ...(sealed === undefined ? {} : { encrypted_key: sealed }) }
+    const storedKey = known?.base_url === baseUrl ? known : undefined
+    const sealed = storedKey?.encrypted_key
+    return {
+      ...common,
+      key_hint: storedKey?.key_hint ?? '',
+      ...(sealed === undefined ? {} : { encrypted_key: sealed }),
+    }
   }
 }
 

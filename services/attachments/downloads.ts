@@ -80,7 +80,7 @@ export function createDownloads(outbound: Pick<Outbound, 'fetchWith'>): Download
     const download: Download = async (url, { maxBytes, loc, accept = '*/*' }) => {
       checkAddress(url, loc)
       if (admitted !== undefined) reserve(maxBytes)
-      let kept = 0
+      let storedBytes = 0
       const requestLimit = await (admitted ??= admit(maxBytes))
       try {
         const signal = AbortSignal.any([requestLimit, AbortSignal.timeout(downloadLimits.oneMs)])
@@ -88,14 +88,14 @@ export function createDownloads(outbound: Pick<Outbound, 'fetchWith'>): Download
           signal,
           headers: { accept },
         })
-        kept = bytes.length
+        storedBytes = bytes.length
         return bytes
       } catch (error) {
         if (error instanceof AnsweredError) throw invalidInput(loc, error.message, 'unreachable')
         // What failed inside says something about networks that the caller cannot see.
         throw invalidInput(loc, reasonOf(error), 'unreachable')
       } finally {
-        reserve(kept - maxBytes)
+        reserve(storedBytes - maxBytes)
       }
     }
 

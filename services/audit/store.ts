@@ -37,8 +37,13 @@ export const auditStore = ({ auditEntries }: Pick<Collections, 'auditEntries'>) 
   },
 
   /** Removes all of a user but the newest. */
-  async trimOwned(userId: string, kept: number): Promise<void> {
-    const [last] = await auditEntries.find({ user_id: userId }, { _id: 1 }).sort({ _id: -1 }).skip(kept).limit(1).lean()
+  async trimOwned(userId: string, retained: number): Promise<void> {
+    const [last] = await auditEntries
+      .find({ user_id: userId }, { _id: 1 })
+      .sort({ _id: -1 })
+      .skip(retained)
+      .limit(1)
+      .lean()
     if (last !== undefined) await auditEntries.deleteMany({ user_id: userId, _id: { $lte: last._id } })
   },
 })

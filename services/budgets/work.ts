@@ -26,7 +26,7 @@ type Worker = { projectId: string; budgets?: string[] | undefined } | { assistan
 export type WorkUsage = ReturnType<typeof createWorkUsage>
 
 /** Days with work that a project remembers. */
-const daysKept = 92
+const daysRetained = 92
 
 /**
  * Counts what is done beside the answers of models for a project, on the day (UTC) and in its budget: reading and embedding
@@ -47,8 +47,8 @@ export function createWorkUsage({ collections, budgetCounting, models, embedding
     const { embedding_tokens: tokens = 0 } = embeddingModel === undefined ? {} : work
     const before = await projects.addWork(projectId, day, { ...work, embedding_tokens: tokens })
     const days = Object.keys(before?.work ?? {}).toSorted()
-    if (!days.includes(day) && days.length >= daysKept)
-      await projects.forgetWork(projectId, days.slice(0, days.length - daysKept + 1))
+    if (!days.includes(day) && days.length >= daysRetained)
+      await projects.forgetWork(projectId, days.slice(0, days.length - daysRetained + 1))
     const money = costOfWork(models.current().prices, embeddingModel, { ...work, embedding_tokens: tokens })
     if (tokens === 0 && money === 0) return
     const ofRun = 'budgets' in worker ? (worker.budgets ?? []) : []

@@ -87,8 +87,8 @@ async function* evaluationsOf(
   own: object,
 ): AsyncGenerator<EvaluationRecord> {
   for await (const { _id } of records(assistants, { ...own, ...onlyAssistants }, undefined, { _id: 1 })) {
-    const kept = await evaluationStore({ evaluations }).find(_id)
-    if (kept !== null) yield kept
+    const evaluation = await evaluationStore({ evaluations }).find(_id)
+    if (evaluation !== null) yield evaluation
   }
 }
 

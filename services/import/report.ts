@@ -38,8 +38,8 @@ export interface ImportReport {
   unpublished: string[]
 }
 
-const problemsKept = 100
-const assistantsKept = 1000
+const problemsListed = 100
+const assistantsListed = 1000
 
 const none = (): Counts => Object.fromEntries(reportedKinds.map((kind) => [kind, 0])) as Counts
 
@@ -62,16 +62,16 @@ export function createReport() {
     /** `id` as the archive has it. */
     refuse(kind: ReportedKind, id: string, reason: AppError | string): void {
       report.refused[kind] += 1
-      if (report.problems.length >= problemsKept) return
+      if (report.problems.length >= problemsListed) return
       const words = typeof reason === 'string' ? reason : reason.message
       report.problems.push({ kind, id, reason: cutText(words, 500) })
     },
     missSecrets(assistantId: string, name: string, members: string[]): void {
-      if (members.length > 0 && report.missing_secrets.length < assistantsKept)
+      if (members.length > 0 && report.missing_secrets.length < assistantsListed)
         report.missing_secrets.push({ assistant_id: assistantId, name, members })
     },
     unpublish(assistantId: string): void {
-      if (report.unpublished.length < assistantsKept) report.unpublished.push(assistantId)
+      if (report.unpublished.length < assistantsListed) report.unpublished.push(assistantId)
     },
   }
 }

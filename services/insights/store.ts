@@ -18,7 +18,7 @@ export type ListedThread = Pick<
 const threadMembers = { user_id: 1, project_id: 1, visibility: 1, public: 1, created_at: 1, updated_at: 1 } as const
 const runMembers = { thread_id: 1, input_json: 1, status: 1, created_at: 1 } as const
 /** Not those that no list shows, or whose callers do not want them kept. */
-const kept = {
+const retained = {
   deleting: { $ne: true },
   expires_at: { $exists: false },
   asked_from: { $exists: false },
@@ -44,7 +44,7 @@ export const insightStore = ({
   visitorThreads: (assistantId: string, range: PageRange): Promise<Page<ListedThread>> =>
     readPage(
       threads
-        .find({ assistant_id: assistantId, public: true, ...kept }, threadMembers)
+        .find({ assistant_id: assistantId, public: true, ...retained }, threadMembers)
         .sort({ updated_at: -1, _id: -1 })
         .lean<ListedThread>(),
       range,
@@ -53,14 +53,14 @@ export const insightStore = ({
 
   visitorThread: (assistantId: string, threadId: string): Promise<ListedThread | null> =>
     threads
-      .findOne({ _id: threadId, assistant_id: assistantId, public: true, ...kept }, threadMembers)
+      .findOne({ _id: threadId, assistant_id: assistantId, public: true, ...retained }, threadMembers)
       .lean<ListedThread>()
       .exec(),
 
   /** All its chats, those used last first. */
   threadsOf: (assistantId: string, most: number): Promise<ListedThread[]> =>
     threads
-      .find({ assistant_id: assistantId, ...kept }, threadMembers)
+      .find({ assistant_id: assistantId, ...retained }, threadMembers)
       .sort({ updated_at: -1, _id: -1 })
       .limit(most)
       .lean<ListedThread[]>()

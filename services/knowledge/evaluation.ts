@@ -19,7 +19,7 @@ interface EvaluationDeps {
 }
 
 type Evaluated = Pick<AssistantRecord, '_id' | 'user_id' | 'embedding_model' | 'vector_generation' | 'reembedding'>
-type Kept = Pick<EvaluationRecord, 'questions' | 'runs'>
+type StoredEvaluation = Pick<EvaluationRecord, 'questions' | 'runs'>
 type Expected = Omit<EvaluationQuestion, 'question_id'>
 
 /** How many passages of a question are looked at. */
@@ -30,14 +30,14 @@ const questionsAtOnce = 4
 export function createEvaluation({ collections, transaction, passages, model }: EvaluationDeps) {
   const store = evaluationStore(collections)
 
-  const read = async (assistantId: string): Promise<Kept> =>
+  const read = async (assistantId: string): Promise<StoredEvaluation> =>
     (await store.find(assistantId)) ?? { questions: [], runs: [] }
 
   return {
     read,
 
     /** Questions that say the same are kept once. Runs before stay, so that what has changed is seen. */
-    async replace({ _id, user_id: userId }: Evaluated, expected: Expected[]): Promise<Kept> {
+    async replace({ _id, user_id: userId }: Evaluated, expected: Expected[]): Promise<StoredEvaluation> {
       const questions = [...new Map(expected.map(withId).map((one) => [one.question_id, one])).values()]
       await transaction(async (session) => {
         await lockAssistant(collections, { assistantId: _id, userId }, session)

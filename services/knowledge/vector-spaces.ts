@@ -24,7 +24,7 @@ export async function deleteVectorsOfFile(
 export async function deleteSpaces(
   vectors: Pick<VectorStore, 'spacesOf' | 'deleteSpace'>,
   assistantId: string,
-  kept?: string,
+  except?: string,
 ): Promise<void> {
-  for (const space of await vectors.spacesOf(assistantId)) if (space !== kept) await vectors.deleteSpace(space)
+  for (const space of await vectors.spacesOf(assistantId)) if (space !== except) await vectors.deleteSpace(space)
 }

@@ -74,9 +74,9 @@ export function createChangeFact(deps: ChangeFactDeps) {
 function changedOwner(before: MemoryRecord, change: FactChange): NamedOwner {
   if (before.caller !== undefined) throw invalidInput(['body'], 'a fact about a caller stays with this caller')
   const named = ids.filter((id) => typeof change[id] === 'string')
-  const kept = named.length > 0 ? named : ids.filter((id) => change[id] === undefined)
+  const remaining = named.length > 0 ? named : ids.filter((id) => change[id] === undefined)
   return Object.fromEntries(
-    kept.flatMap((id) => {
+    remaining.flatMap((id) => {
       const value = change[id] ?? before[id]
       return value === undefined ? [] : [[id, value]]
     }),

@@ -223,8 +223,8 @@ function serverAfter(
   }
   if (key) return { ...facts, key_hint: hintOf(key), sealed_key: secretBox.seal(key, keyContext(serverId, baseUrl)) }
   // A key was given for its address: it is never sent to another one.
-  const isKept = key === undefined && known?.base_url === baseUrl && known.sealed_key !== undefined
-  return isKept ? { ...facts, key_hint: known.key_hint, sealed_key: known.sealed_key } : facts
+  const isStored = key === undefined && known?.base_url === baseUrl && known.sealed_key !== undefined
+  return isStored ? { ...facts, key_hint: known.key_hint, sealed_key: known.sealed_key } : facts
 }
 
 /** The server with its key sealed under the current `SECRETS_KEY`. */

@@ -31,12 +31,14 @@ export function searchAfter(
   if (provider === null) return undefined
   if (provider === 'searxng' && !given)
     throw invalidInput(['body', 'base_url'], 'SearXNG needs the address of a server')
-  const place = { provider, ...(given ? { base_url: checkedUrl(given) } : {}) }
-  if (key) return { ...place, key_hint: hintOf(key), sealed_key: secretBox.seal(key, contextOf(place)) }
+  const account = { provider, ...(given ? { base_url: checkedUrl(given) } : {}) }
+  if (key) return { ...account, key_hint: hintOf(key), sealed_key: secretBox.seal(key, contextOf(account)) }
   // A key was given for its provider and address: it is never sent elsewhere.
-  const isSame = known?.provider === provider && known.base_url === place.base_url
-  const kept = key === undefined && isSame && known.sealed_key !== undefined
-  return kept ? { ...place, key_hint: known.key_hint, sealed_key: known.sealed_key } : { ...place, key_hint: '' }
+  const isSame = known?.provider === provider && known.base_url === account.base_url
+  const isKeyReused = key === undefined && isSame && known.sealed_key !== undefined
+  return isKeyReused
+    ? { ...account, key_hint: known.key_hint, sealed_key: known.sealed_key }
+    : { ...account, key_hint: '' }
 }
 
 /** What the environment says wins. */
@@ -77,12 +79,12 @@ export function storedSearch(
 
 /** Undefined if there is none, or it is sealed under a key that this process does not have. */
 function searchKey(
-  { sealed_key: sealed, ...place }: SearchRecord,
+  { sealed_key: sealed, ...account }: SearchRecord,
   secretBox: Pick<SecretBox, 'open'>,
 ): string | undefined {
   if (sealed === undefined) return undefined
   try {
-    return secretBox.open(sealed, contextOf(place))
+    return secretBox.open(sealed, contextOf(account))
   } catch {
     return undefined
   }

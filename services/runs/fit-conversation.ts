@@ -157,8 +157,8 @@ function leadingQuestions(earlier: Step[]): Step[] {
 }
 
 /** The kept messages at the places of the whole ones. */
-function inOrderOf(messages: Message[], kept: Message[]): Message[] {
-  const byId = new Map(kept.map((message) => [message.data.id, message]))
+function inOrderOf(messages: Message[], retained: Message[]): Message[] {
+  const byId = new Map(retained.map((message) => [message.data.id, message]))
   return messages.flatMap(({ data: { id } }) => byId.get(id) ?? [])
 }
 

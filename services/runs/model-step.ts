@@ -137,12 +137,12 @@ async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Pr
     const { expiresAfterMs } = planned
     const expiresAt = expiresAfterMs === undefined ? undefined : new Date(Date.now() + expiresAfterMs)
     const { lastId } = writer
-    const kept = keep(
+    const stored = keep(
       await store(() => commitAnswer(deps, run, step, message, { input, calls, isWaiting, expiresAt, lastId })),
     )
     const usages = known?.usages && [...known.usages, ...usageOfMessage(message, run.model ?? '')]
     // People and clients take longer than a run waits in memory.
-    if (!isWaiting && !planned.clientTurn) live.next = { assistant, thread: kept, usages }
+    if (!isWaiting && !planned.clientTurn) live.next = { assistant, thread: stored, usages }
   }
   writer.push([entryOf(message), ...(isWaiting ? [{ type: 'interrupted' } as const] : [])])
   await writer.drain()

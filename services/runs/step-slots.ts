@@ -138,8 +138,8 @@ function createLine({ collections, workflows, onError }: StepSlotsDeps, semaphor
 
     /** Waits for a slot; undefined after `limitMs`, and then the run keeps its place. */
     turnAt(location: QueuedRun, signal: AbortSignal, limitMs: number): Promise<Release | undefined> {
-      const kept = takeReserved(location)
-      if (kept) return Promise.resolve(kept)
+      const reserved = takeReserved(location)
+      if (reserved) return Promise.resolve(reserved)
       return new Promise((resolve, reject) => {
         const leave = () => {
           end()

@@ -121,8 +121,8 @@ async function resultOf(
   })
   if (question === undefined || assistant === null) {
     const owner = { threadId: run.thread_id, userId: run.user_id }
-    const kept = files.length === 0 ? parts : await keepFiles(deps, owner, files)
-    return { content, failed: outcome !== 'answered', ...(kept === undefined ? {} : { parts: kept }) }
+    const storedParts = files.length === 0 ? parts : await keepFiles(deps, owner, files)
+    return { content, failed: outcome !== 'answered', ...(storedParts === undefined ? {} : { parts: storedParts }) }
   }
   const asking = await deps.startChildRun({ run, assistant, call, deadline }, question)
   return typeof asking === 'string' ? { content: asking, failed: true } : asking

@@ -76,11 +76,11 @@ export function createScimGroups({ store, groups: all, leaveGroups }: ScimGroups
   }
 
   async function setMembers(groupId: string, wanted: string[]): Promise<void> {
-    const kept = new Set(wanted)
+    const wantedIds = new Set(wanted)
     const now = new Set((await store.membersOf(groupId, scimLimits.members)).map(({ _id }) => _id))
     await leave(
       groupId,
-      [...now].filter((id) => !kept.has(id)),
+      [...now].filter((id) => !wantedIds.has(id)),
     )
     await enter(
       groupId,

@@ -64,7 +64,7 @@ async function visitNext(
 ): Promise<{ next: CrawlStepResult; fileIds: string[] }> {
   const sources = sourceStore(deps.collections)
   const pages = sourcePageStore(deps.collections)
-  let kept = await pages.countKept(begun)
+  let retained = await pages.countRetained(begun)
   const fileIds: string[] = []
   let source: SourceRecord | null = begun
   const until = performance.now() + batchMs
@@ -79,7 +79,7 @@ async function visitNext(
       await pages.leaveOutWaiting(source, spent)
       return { next: 'done', fileIds }
     }
-    const full = whyFull(source, kept)
+    const full = whyFull(source, retained)
     if (full !== undefined) {
       // A page whose text turns out to be unreadable makes room for another.
       if (await pages.hasProcessing(begun)) return { next: 'full', fileIds }
@@ -101,7 +101,7 @@ async function visitNext(
     if (visit.bytes > 0) await deps.workUsage.note({ assistantId: source.assistant_id }, { crawled_pages: 1 })
     if (visit.fileId !== undefined) fileIds.push(visit.fileId)
     const now = await pages.find(page._id)
-    if (now?.kind === 'page' && (now.status === 'processing' || now.status === 'ready')) kept += 1
+    if (now?.kind === 'page' && (now.status === 'processing' || now.status === 'ready')) retained += 1
     source = await sources.continueCrawl({ sourceId: begun._id, crawlId }, visit.bytes)
     if (source === null) return { next: 'gone', fileIds }
     if (performance.now() > until) break
@@ -115,7 +115,7 @@ function refusalOf(error: unknown): { refusal: string } {
   throw error
 }
 
-function whyFull({ bytes, max_pages: most }: SourceRecord, kept: number): string | undefined {
-  if (kept >= most) return `The source has its ${most} pages (\`max_pages\`).`
+function whyFull({ bytes, max_pages: most }: SourceRecord, retained: number): string | undefined {
+  if (retained >= most) return `The source has its ${most} pages (\`max_pages\`).`
   return bytes >= crawlLimits.sourceBytes ? 'The source has its gigabyte.' : undefined
 }

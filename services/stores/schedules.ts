@@ -125,11 +125,11 @@ export const scheduleStore = ({ schedules }: Pick<Collections, 'schedules'>) => 
     schedules.countDocuments({ user_id: userId, ...isActive }, { session }),
 
   /** Pauses all of a user that run but the oldest ones. */
-  async pauseNewest(userId: string, kept: number, reason: string, session: ClientSession): Promise<void> {
+  async pauseNewest(userId: string, remaining: number, reason: string, session: ClientSession): Promise<void> {
     const beyond = await schedules
       .find({ user_id: userId, ...isActive }, { _id: 1 }, { session })
       .sort({ created_at: 1, _id: 1 })
-      .skip(kept)
+      .skip(remaining)
       .lean<{ _id: string }[]>()
     if (beyond.length === 0) return
     await schedules.updateMany({ _id: { $in: beyond.map(({ _id }) => _id) } }, pause(reason), { session })

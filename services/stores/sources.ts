@@ -218,7 +218,7 @@ export const sourcePageStore = ({ sourcePages }: Pick<Collections, 'sourcePages'
   countOfRound: async (round: Round) => sourcePages.countDocuments(ofRound(round)),
 
   /** Pages of the round that have a text, or will. */
-  countKept: async (round: Round) =>
+  countRetained: async (round: Round) =>
     sourcePages.countDocuments({ ...ofRound(round), kind: 'page', status: { $in: ['processing', 'ready'] } }),
 
   hasProcessing: async (round: Round) =>

@@ -59,7 +59,7 @@ const entriesAtOnce = 64
  * Limits of the conversations that are kept in memory. A conversation that grows beyond its limit is not kept: the next
  * turn reads its end from the log, and that is kept.
  */
-const keptBytes = { all: 32 * 1024 * 1024, one: 4 * 1024 * 1024 }
+const cachedBytes = { all: 32 * 1024 * 1024, one: 4 * 1024 * 1024 }
 const cachedMs = 5 * 60_000
 
 /**
@@ -68,9 +68,9 @@ const cachedMs = 5 * 60_000
  * read, it is shown at the place where it was replaced.
  */
 export function createConversations(deps: ConversationsDeps, { clock = () => performance.now() } = {}) {
-  const kept = new LRUCache<string, Conversation & { newestId: string }>({
-    maxSize: keptBytes.all,
-    maxEntrySize: keptBytes.one,
+  const cached = new LRUCache<string, Conversation & { newestId: string }>({
+    maxSize: cachedBytes.all,
+    maxEntrySize: cachedBytes.one,
     sizeCalculation: ({ messages }) => bytesOf(messages),
     ttl: cachedMs,
     // So that nothing of a deleted thread stays in memory for longer than `cachedMs`.
@@ -83,9 +83,9 @@ export function createConversations(deps: ConversationsDeps, { clock = () => per
    * The conversation that is kept of a thread; undefined if something was added to the thread since. The number of the
    * newest entry is compared too.
    */
-  function keptOf(thread: Known, maxBytes: number): Conversation | undefined {
+  function cachedOf(thread: Known, maxBytes: number): Conversation | undefined {
     if (thread.last_seq === undefined) return { messages: [], lastSeq: 0, reach: Infinity }
-    const found = kept.get(thread._id)
+    const found = cached.get(thread._id)
     const isWhole = found?.newestId === thread.last_entry_id && found?.lastSeq === thread.last_seq
     return found !== undefined && isWhole && found.reach >= maxBytes ? found : undefined
   }
@@ -103,7 +103,7 @@ export function createConversations(deps: ConversationsDeps, { clock = () => per
     ): Promise<Conversation> {
       const readAnew = () => readEnd(deps, threadId, maxBytes, { last, needsQuestion })
       if (last !== undefined) return readAnew()
-      const found = thread && keptOf(thread, maxBytes)
+      const found = thread && cachedOf(thread, maxBytes)
       if (found === undefined) return readAnew()
       if (runId === undefined || thread?.last_seq === undefined) return found
       return (await withEntriesOfOthers(deps, threadId, found, runId)) ?? readAnew()
@@ -119,13 +119,13 @@ export function createConversations(deps: ConversationsDeps, { clock = () => per
       const { messages, reach } = conversation
       if (!answer.isNew || answer.firstSeq !== conversation.lastSeq + 1) return undefined
       const { _id: newestId, seq: lastSeq } = answer.record
-      kept.set(thread._id, { messages: [...messages, message], lastSeq, reach, newestId })
+      cached.set(thread._id, { messages: [...messages, message], lastSeq, reach, newestId })
       return { ...thread, last_seq: lastSeq, last_entry_id: newestId }
     },
 
     /** The threads are being deleted: nothing of them stays in memory. */
     forget(threadIds: Iterable<string>): void {
-      for (const id of threadIds) kept.delete(id)
+      for (const id of threadIds) cached.delete(id)
     },
   }
 }

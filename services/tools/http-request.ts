@@ -122,7 +122,7 @@ export function httpRequestTool(
         throw new Error(hideSecrets(reasonOf(error)))
       })
       const described = hideSecrets(await describe(response))
-      return sendsOwn || Object.keys(ownHeaders).length === 0 ? described : `${described}\n${headersKeptBack}`
+      return sendsOwn || Object.keys(ownHeaders).length === 0 ? described : `${described}\n${withheldHeaders}`
     },
   }
 }
@@ -158,7 +158,7 @@ function headersOf(fromModel: Record<string, string>, configured: Record<string,
   return headers
 }
 
-const headersKeptBack =
+const withheldHeaders =
   '[The configured headers were not sent: they go over https to the usual port only, unless allowed_hosts names the port.]'
 
 /** Why no answer came. Only the service's own refusals are quoted, because other errors name addresses. */

@@ -120,6 +120,6 @@ function partsByName(names: readonly string[] = []): Map<string, 'all' | Set<str
 function withParts(value: unknown, isShown: (part: string) => boolean): unknown {
   if (Array.isArray(value)) return value.map((one) => withParts(one, isShown)).filter((one) => one !== undefined)
   if (!isJsonObject(value)) return value
-  const kept = Object.entries(value).filter(([part]) => isShown(part))
-  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+  const visible = Object.entries(value).filter(([part]) => isShown(part))
+  return visible.length === 0 ? undefined : Object.fromEntries(visible)
 }

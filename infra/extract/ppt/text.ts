@@ -46,14 +46,14 @@ interface LetterRun {
 function paragraphsOf(text: string, hidden: Set<number>, runs: LetterRun[], fonts: string[]): string[] {
   const shown = (start: number, end: number, font: number | undefined) => {
     const given = text.slice(start, end)
-    const kept =
+    const visible =
       hidden.size === 0
         ? given
         : given
             .split('')
             .filter((_, index) => !hidden.has(start + index))
             .join('')
-    return kept.replace(/[\uf020-\uf0ff]/g, (sign) =>
+    return visible.replace(/[\uf020-\uf0ff]/g, (sign) =>
       symbolOf(sign.charCodeAt(0), font === undefined ? undefined : fonts[font]),
     )
   }

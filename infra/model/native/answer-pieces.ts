@@ -82,13 +82,13 @@ export function createAnswerPieces() {
     },
     /** Undefined if nothing has to go back, or it is too much. */
     all(): AnswerPiece[] | undefined {
-      const kept = pieces.filter(({ type, options, ...piece }) => {
+      const retained = pieces.filter(({ type, options, ...piece }) => {
         const isEmpty = (type === 'text' || type === 'reasoning') && 'chars' in piece && piece.chars === 0
         return !isEmpty || options !== undefined
       })
-      const isNeeded = kept.some(({ type, options }) => type === 'reasoning' || options !== undefined)
-      if (!isNeeded || kept.length > maxPieces) return undefined
-      return Buffer.byteLength(JSON.stringify(kept)) > maxBytes ? undefined : kept
+      const isNeeded = retained.some(({ type, options }) => type === 'reasoning' || options !== undefined)
+      if (!isNeeded || retained.length > maxPieces) return undefined
+      return Buffer.byteLength(JSON.stringify(retained)) > maxBytes ? undefined : retained
     },
   }
 }
