@@ -40,7 +40,7 @@ export interface ItemContext {
   /** Files that code of the run had written before the message. */
   written: (message: AIMessage) => WrittenFile[]
   /** Where the run's code is executed. */
-  container: ShownContainer
+  container: ContainerFiles
   /** Whether results of searches are shown. */
   withResults: boolean
   /** Whether the addresses that a web search has found are shown. */
@@ -65,7 +65,7 @@ interface ReasoningForm {
   seal?: ((message: AIMessage) => string) | undefined
 }
 
-export interface ShownContainer {
+export interface ContainerFiles {
   id: string
   /** The address of the content of one of its files. */
   linkOf(fileId: string): string
@@ -242,7 +242,7 @@ export function textPart(message: AIMessage, context: TextContext): OutputText {
       ...(pages.length === 0 ? [] : urlCitations(text, pages)),
       ...(text === '' ? [] : containerCitations(message, context)),
     ],
-    logprobs: withLogprobs ? (message.data.logprobs ?? []).map(shownLogprob) : [],
+    logprobs: withLogprobs ? (message.data.logprobs ?? []).map(toLogprob) : [],
   }
 }
 
@@ -263,7 +263,7 @@ function containerCitations(message: AIMessage, { written, container }: TextCont
   }))
 }
 
-function shownLogprob({ top_logprobs: others, ...token }: TokenLogprob): Logprob {
+function toLogprob({ top_logprobs: others, ...token }: TokenLogprob): Logprob {
   const shown = ({ bytes, ...more }: Omit<TokenLogprob, 'top_logprobs'>) => ({ ...more, bytes: bytes ?? [] })
   return { ...shown(token), top_logprobs: others.map(shown) }
 }
@@ -370,7 +370,7 @@ function remoteTool({ name }: ToolCall, { serverLabels }: Pick<ItemContext, 'ser
   }
 }
 
-function outputsOfCode(result: ToolMessage, { linkOf }: ShownContainer): NonNullable<CodeInterpreterCall['outputs']> {
+function outputsOfCode(result: ToolMessage, { linkOf }: ContainerFiles): NonNullable<CodeInterpreterCall['outputs']> {
   const images = writtenBy(result).filter(({ isImage }) => isImage)
   return [
     { type: 'logs', logs: result.data.content },

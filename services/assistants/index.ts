@@ -30,7 +30,7 @@ export function createAssistants(deps: AssistantsDeps) {
   return {
     ...reads,
     ...createAssistantWrites({ ...deps, readIn: reads.readIn }),
-    shownConfig: deps.configs.shownTo,
+    toConfig: deps.configs.shownTo,
     listedConfig: deps.configs.listed,
     renewPublicToken: (owner: Owner, assistantId: string) => renewPublicToken({ ...deps, readOwn }, owner, assistantId),
     move: (userId: string, assistantId: string, projectId: string) =>

@@ -19,7 +19,7 @@ export async function readAttachments(
   collections: Pick<Collections, 'attachments'>,
   threadId: string,
   messages: Message[],
-  partsOf: (message: Message) => AttachedPart[] = shownParts,
+  partsOf: (message: Message) => AttachedPart[] = toAttachedParts,
 ): Promise<Map<string, Buffer>> {
   const found = new Map<string, Buffer>()
   let left = maxBytes
@@ -40,7 +40,7 @@ export function attachedParts({ type, data }: Message): AttachedPart[] {
 }
 
 /** What a model is shown. Of files that code has written it is told in words, except of pictures. */
-function shownParts(message: Message): AttachedPart[] {
+function toAttachedParts(message: Message): AttachedPart[] {
   const parts = attachedParts(message)
   if (message.type !== 'ToolMessage' || message.data.name !== codeToolName) return parts
   return parts.filter(({ type }) => type === 'image')
@@ -48,7 +48,7 @@ function shownParts(message: Message): AttachedPart[] {
 
 /** The pictures and files in the result of a tool, as far as there are their bytes. */
 export function shownByTool(message: Message, bytes: Map<string, Buffer>): PromptPart[] {
-  return shownParts(message)
+  return toAttachedParts(message)
     .toReversed()
     .flatMap((part) => {
       const found = bytes.get(part.attachment_id)
@@ -89,7 +89,7 @@ function shown(part: AttachedPart, base64: string): PromptPart {
 
 /** About what providers count for an attachment that is not text; a token of a file has some four bytes. */
 export function tokensOfAttachments(message: Message): number {
-  return shownParts(message).reduce(
+  return toAttachedParts(message).reduce(
     (sum, part) => sum + (part.type === 'file' ? Math.max(500, Math.ceil(part.size / 100)) : 1000),
     0,
   )

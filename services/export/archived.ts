@@ -110,7 +110,7 @@ export const archived = {
     run_id: run._id,
     ...toArchivePart(runRecord.archive, run),
     input: parseOwnExactJson(run.input_json),
-    overrides: shownOverrides(run.overrides),
+    overrides: toOverrides(run.overrides),
     metadata: run.metadata_json === undefined ? undefined : objectFromJsonText(run.metadata_json),
     usage: run.usage,
     usage_by_model: run.usage_by_model,
@@ -218,7 +218,7 @@ export const attachmentPathOf = (attachmentId: string) => `attachments/${attachm
 export const pathOf = (fileId: string) => `files/${fileId}`
 
 /** With JSON in place of its text, in the members that hold such text. */
-function shownOverrides(overrides: RunRecord['overrides']) {
+function toOverrides(overrides: RunRecord['overrides']) {
   return Object.fromEntries(
     Object.entries({ ...overrides, added_tools_sealed: undefined }).map(([name, value]) =>
       name.endsWith('_json') ? [name.slice(0, -'_json'.length), parseOwnJson(String(value))] : [name, value],

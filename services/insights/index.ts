@@ -29,7 +29,7 @@ export interface VisitorChat {
   updatedAt: Date
 }
 
-interface ShownFeedback {
+interface RatedFeedback {
   feedbackId: string
   /** By a visitor of the public chat. */
   isVisitor: boolean
@@ -110,7 +110,7 @@ export function createInsights({ collections, assistantConfigs, conversations }:
     },
 
     /** What people said about its answers, the newest first. The words of chats only where the caller sees them. */
-    async feedback(caller: Caller, assistant: AssistantRecord, range: PageRange): Promise<Page<ShownFeedback>> {
+    async feedback(caller: Caller, assistant: AssistantRecord, range: PageRange): Promise<Page<RatedFeedback>> {
       const all = await store.threadsOf(assistant._id, most.threads)
       const threads = new Map(all.filter((one) => !one.public || keeps(assistant)).map((one) => [one._id, one]))
       const said = latest(await store.feedbackOf([...threads.keys()], most.feedback))

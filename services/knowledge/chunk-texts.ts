@@ -1,6 +1,6 @@
 import type { FileChunk } from '../../domain/records/chunk-group.ts'
 
-type ShownChunk = Pick<FileChunk, 'text' | 'heading' | 'caption'>
+type ChunkText = Pick<FileChunk, 'text' | 'heading' | 'caption'>
 
 interface NamedFile {
   name: string
@@ -11,12 +11,12 @@ interface NamedFile {
  * By what a chunk is found, by meaning and by words: whose report a table is from, and which part of it, often stands only
  * in the name of the file, in the headings above, and in the caption of the table.
  */
-export function searchedText(file: NamedFile, chunk: ShownChunk): string {
+export function searchedText(file: NamedFile, chunk: ChunkText): string {
   return [documentName(file), withHeading(chunk)].filter((part) => part !== '').join('\n')
 }
 
 /** The text below the headings and the caption that it does not have itself. */
-export function withHeading({ heading, caption, text }: ShownChunk): string {
+export function withHeading({ heading, caption, text }: ChunkText): string {
   const above = [heading === undefined || text.startsWith(heading) ? undefined : heading, caption]
   return [...above.filter((part) => part !== undefined), text].join('\n')
 }

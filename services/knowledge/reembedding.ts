@@ -37,12 +37,12 @@ export function createReembedding({ collections, vectors, workflows, model }: Re
     return record
   }
 
-  const viewOf = (assistant: AssistantRecord) => toReembedding({ collections, vectors }, assistant, requireModel())
+  const toView = (assistant: AssistantRecord) => toReembedding({ collections, vectors }, assistant, requireModel())
 
   async function begin(assistantId: string): Promise<void> {
     const configured = requireModel()
     await vectors.ping()
-    const isCurrent = async (assistant: AssistantRecord) => (await viewOf(assistant)).status === 'current'
+    const isCurrent = async (assistant: AssistantRecord) => (await toView(assistant)).status === 'current'
     const generation = await claimGeneration({ collections, find, isCurrent }, assistantId, configured)
     if (generation !== undefined) {
       const { user_id: userId, project_id: projectId } = await find(assistantId)
@@ -51,7 +51,7 @@ export function createReembedding({ collections, vectors, workflows, model }: Re
     }
   }
 
-  const view = async (assistantId: string): Promise<ReembeddingView> => viewOf(await find(assistantId))
+  const view = async (assistantId: string): Promise<ReembeddingView> => toView(await find(assistantId))
 
   return {
     /**
@@ -81,7 +81,7 @@ export function createReembedding({ collections, vectors, workflows, model }: Re
       const pages = pagesById(100, (after: After<string>, limit) => spaces.listWithFilesOfAny(after, limit))
       for await (const page of pages) {
         for (const assistant of page) {
-          const { status, chunks, chunks_done: done } = await viewOf(assistant)
+          const { status, chunks, chunks_done: done } = await toView(assistant)
           counts[status] += 1
           counts.chunks += chunks - done
           if (status === 'current' || dryRun || counts.started >= most) continue

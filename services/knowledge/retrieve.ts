@@ -86,9 +86,9 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
   const ready = await contents.listReady(assistantId, [...new Set(found.map((match) => match.fileId))])
   const current = await currentPages(deps.collections, ready)
   const wanted = fileIds && new Set(fileIds)
-  const shown = ready.filter((file) => current(file) && (wanted === undefined || wanted.has(file._id)))
+  const searchable = ready.filter((file) => current(file) && (wanted === undefined || wanted.has(file._id)))
   const filesOf = Map.groupBy(
-    shown.toSorted((a, b) => (isBefore(a, b) ? -1 : 1)),
+    searchable.toSorted((a, b) => (isBefore(a, b) ? -1 : 1)),
     contentOf,
   )
   const namesOf = new Map([...filesOf].map(([id, files]) => [id, files.map(documentName)]))

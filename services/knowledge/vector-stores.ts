@@ -56,7 +56,7 @@ const activityPrecisionMs = 60_000
 /** The vector stores of a project (docs/decisions/2026-11-24-vector-stores.md). */
 export function createVectorStores({ collections, transaction, configs, deletions }: VectorStoresDeps) {
   const stores = vectorStoreStore(collections)
-  const viewsOf = (records: VectorStoreRecord[]) => viewsIn(collections, records)
+  const toViews = (records: VectorStoreRecord[]) => viewsIn(collections, records)
 
   async function find({ projectId }: Caller, id: string): Promise<VectorStoreRecord> {
     const record = await stores.findOwned(projectId, id)
@@ -64,8 +64,8 @@ export function createVectorStores({ collections, transaction, configs, deletion
     return record
   }
 
-  async function viewOf(record: VectorStoreRecord): Promise<VectorStoreView> {
-    const [view] = await viewsOf([record])
+  async function toView(record: VectorStoreRecord): Promise<VectorStoreView> {
+    const [view] = await toViews([record])
     if (view === undefined) throw missing(record._id)
     return view
   }
@@ -103,7 +103,7 @@ export function createVectorStores({ collections, transaction, configs, deletion
       return record
     },
 
-    read: async (caller: Caller, id: string): Promise<VectorStoreView> => viewOf(await find(caller, id)),
+    read: async (caller: Caller, id: string): Promise<VectorStoreView> => toView(await find(caller, id)),
 
     /** Changes the given members; null empties one. */
     async update(
@@ -125,12 +125,12 @@ export function createVectorStores({ collections, transaction, configs, deletion
       }
       const record = await stores.changeOwned(projectId, id, change)
       if (record === null) throw missing(id)
-      return viewOf(record)
+      return toView(record)
     },
 
     async page({ projectId }: Caller, query: PageQuery): Promise<Page<VectorStoreView>> {
       const { entries, hasMore } = await stores.page(projectId, query)
-      return { entries: await viewsOf(entries), hasMore }
+      return { entries: await toViews(entries), hasMore }
     },
 
     remove: (caller: Caller, id: string): Promise<DeletionResult> =>

@@ -188,7 +188,7 @@ function toFact({ _id, text }: MemoryRecord) {
 }
 
 /** What the model is shown of a fact. */
-interface ShownFact {
+interface FactLine {
   memory_id: string
   text: string
 }
@@ -200,7 +200,7 @@ const about = `These facts were saved in earlier conversations. Everything betwe
 /**
  * Facts as the model is given them, between marks that no fact can contain: angle brackets are escaped, as JSON allows.
  */
-function factsText(facts: ShownFact[]): string {
+function factsText(facts: FactLine[]): string {
   const lines = facts.map(({ memory_id, text }) => escaped(JSON.stringify({ memory_id, text })))
   return [about, begin, ...lines, end].join('\n')
 }

@@ -99,11 +99,11 @@ export function createMembers(deps: MembersDeps) {
     return members.map((member) =>
       member.group_id === undefined
         ? shown(member, persons.get(member.user_id ?? ''))
-        : shownGroup(member, { id: member.group_id, name: names.get(member.group_id) ?? '' }),
+        : toGroupMember(member, { id: member.group_id, name: names.get(member.group_id) ?? '' }),
     )
   }
 
-  async function showOne(project: ProjectRecord, memberId: string): Promise<Member> {
+  async function memberOfId(project: ProjectRecord, memberId: string): Promise<Member> {
     const member = (await show(project)).find(({ id }) => id === memberId)
     if (member === undefined) throw noMember()
     return member
@@ -133,7 +133,7 @@ export function createMembers(deps: MembersDeps) {
       const added: MemberRecord = { id: memberId, group_id: groupId, role, email: '', created_at: new Date() }
       return { members: [...members, added] }
     })
-    return showOne(project, memberId)
+    return memberOfId(project, memberId)
   }
 
   return {
@@ -185,7 +185,7 @@ export function createMembers(deps: MembersDeps) {
         return { members: [...members.filter((member) => member !== earlier), invited] }
       })
       await workflows.start(invitationContract, { projectId, memberId, send, userId: project.user_id })
-      return showOne(project, memberId)
+      return memberOfId(project, memberId)
     },
 
     /** Throws `conflict` for a change that would leave the project without an owner. */
@@ -197,7 +197,7 @@ export function createMembers(deps: MembersDeps) {
         if (memberId !== current.user_id && members.every(({ id }) => id !== memberId)) throw noMember()
         return { members: members.map((member) => (member.id === memberId ? { ...member, role } : member)) }
       })
-      return showOne(project, memberId)
+      return memberOfId(project, memberId)
     },
 
     /**
@@ -328,7 +328,7 @@ function shown(
   }
 }
 
-function shownGroup({ id, role, created_at: createdAt }: MemberRecord, group: { id: string; name: string }): Member {
+function toGroupMember({ id, role, created_at: createdAt }: MemberRecord, group: { id: string; name: string }): Member {
   return { id, role, createdAt, isActive: true, email: '', group }
 }
 

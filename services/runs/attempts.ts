@@ -135,7 +135,7 @@ function promptTokensOf({ messages, tools, responseFormat }: ChatRequest): numbe
 }
 
 /** What readers have received of a run; nothing if its stream cannot be read. */
-export async function shownSoFar(
+export async function publishedSoFar(
   { stream, onError }: Pick<StepDeps, 'stream' | 'onError'>,
   runId: string,
 ): Promise<RunView> {

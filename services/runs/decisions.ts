@@ -49,7 +49,7 @@ export function createDecisions(deps: DecisionDeps) {
     await begin(run)
     const decided = await decide(meant, decision)
     if (decided === 0) throw notWaiting()
-    if (decision.action === 'edit') await showEdits(run, waiting)
+    if (decision.action === 'edit') await publishEdits(run, waiting)
     return goOn(run)
   }
 
@@ -60,7 +60,7 @@ export function createDecisions(deps: DecisionDeps) {
   async function finishAbandoned(run: RunRecord, now: number): Promise<void> {
     if (run.deciding_since === undefined || run.deciding_since.getTime() > now - abandonedAfterMs) return
     const waiting = await waitingCalls(run)
-    if (waiting.some((call) => call.decision?.action === 'edit')) await showEdits(run, waiting)
+    if (waiting.some((call) => call.decision?.action === 'edit')) await publishEdits(run, waiting)
     await goOn(run)
   }
 
@@ -73,7 +73,7 @@ export function createDecisions(deps: DecisionDeps) {
   }
 
   /** The changed arguments are executed, and the history shows them. */
-  async function showEdits(run: RunRecord, [first]: ToolCallRecord[]): Promise<void> {
+  async function publishEdits(run: RunRecord, [first]: ToolCallRecord[]): Promise<void> {
     if (first === undefined) return
     const [entry, calls] = await Promise.all([
       logStore(deps.collections).findStep(run.thread_id, run._id, answerEntry(first.step)),

@@ -18,7 +18,7 @@ import { logStore } from '../stores/log.ts'
 import { runStore } from '../stores/runs.ts'
 import { inputEntryOf } from '../threads/log.ts'
 import { answerIdOf } from './answer.ts'
-import { shownSoFar, storeLostAttempt } from './attempts.ts'
+import { publishedSoFar, storeLostAttempt } from './attempts.ts'
 import { type CancelRunDeps, cancelRun, cancelledError, endRun, notStartedError } from './end-run.ts'
 import { toolMessages } from './ledger.ts'
 import type { StepDeps } from './step-deps.ts'
@@ -45,14 +45,14 @@ export async function finalizeRun(
     return { status: run.status }
   }
   await endChildRuns(deps, runId)
-  const shown = await shownSoFar(deps, runId)
+  const published = await publishedSoFar(deps, runId)
   // The workflow does not know of a first step whose workflow task was lost with its worker.
   const mayHaveBegun = run.started_at !== undefined && error !== notStartedError
-  const hasBegun = !neverBegan || mayHaveBegun || shown.messages.size > 0
+  const hasBegun = !neverBegan || mayHaveBegun || published.messages.size > 0
   const parts = hasBegun ? [closeCalls, keepAnswerSoFar, completeRecord] : []
   for (const part of parts) {
     try {
-      await part(deps, run, step, shown)
+      await part(deps, run, step, published)
     } catch (cause) {
       // If the thread is gone, there is nothing to store.
       if (isNotFound(cause)) continue
@@ -104,13 +104,13 @@ export async function finalizeLostRun(deps: StepDeps, run: RunRecord, error: Run
  * Stores the tokens of the steps and attempts so far, however the run ended, and publishes what late readers have not
  * received.
  */
-async function completeRecord(deps: StepDeps, run: RunRecord, step: number, shown: RunView) {
+async function completeRecord(deps: StepDeps, run: RunRecord, step: number, published: RunView) {
   const { collections } = deps
   // The message itself has the tokens of a stored answer, although readers may not have been told that it is whole.
   const isStored = ((await ledgerStore(collections).findLast(run._id))?.step ?? -1) >= step
-  const counted = isStored ? run : await storeLostAttempt(deps, run, { step, view: shown })
+  const counted = isStored ? run : await storeLostAttempt(deps, run, { step, view: published })
   const usages = await usageByModel(collections, counted)
-  const lastChange = [...shown.messages.values()].map(({ changedAt }) => changedAt).reduce(laterId, zeroId)
+  const lastChange = [...published.messages.values()].map(({ changedAt }) => changedAt).reduce(laterId, zeroId)
   const changes = { ...usageOfEnded(run, usages), ...(lastChange !== zeroId && { last_data_event_id: lastChange }) }
   if (Object.keys(changes).length > 0) await executedRunStore(collections).completeRecord(run, changes)
 }
@@ -119,8 +119,8 @@ async function completeRecord(deps: StepDeps, run: RunRecord, step: number, show
  * Keeps what readers have received of the unfinished answer. Calls in it were never executed, so only the text is
  * kept. The input of a run that ends in its first step is stored here.
  */
-async function keepAnswerSoFar(deps: StepDeps, run: RunRecord, step: number, shown: RunView): Promise<void> {
-  const folded = shown.messages.get(answerIdOf(run._id, step))
+async function keepAnswerSoFar(deps: StepDeps, run: RunRecord, step: number, published: RunView): Promise<void> {
+  const folded = published.messages.get(answerIdOf(run._id, step))
   const content = folded === undefined ? '' : toMessage(folded).data.content
   const entry = answerEntry(step)
   if ((content === '' && step > 0) || (await logStore(deps.collections).hasStep(run.thread_id, run._id, entry))) return

@@ -21,7 +21,7 @@ import { type Conversation, searchedBytes } from '../threads/conversations.ts'
 import { type Appended, inputEntryOf, resultsEntryOf } from '../threads/log.ts'
 import type { Tool } from '../tool.ts'
 import { type Answer, type RunWriter, answerIdOf, createAnswer, createRunWriter } from './answer.ts'
-import { type Spending, createSpending, reportModelFailure, shownSoFar, storeLostAttempt } from './attempts.ts'
+import { type Spending, createSpending, reportModelFailure, publishedSoFar, storeLostAttempt } from './attempts.ts'
 import type { ChatRequest } from './chat-model.ts'
 import { chatRequestFor } from './chat-request.ts'
 import { commitAnswer, commitEnd, storeAnswer, suggestsFor } from './commit.ts'
@@ -93,7 +93,7 @@ async function answerStep(deps: StepDeps, live: LiveRun, spending: Spending): Pr
   // A process that died has left no other trace of its attempt than what readers were shown. It may have had any fence:
   // first steps begin under that of the stored run, and a process goes on under the fence of its last step.
   if (known === undefined && stored === undefined)
-    run.spent = (await storeLostAttempt(deps, run, { step, view: await shownSoFar(deps, runId) })).spent
+    run.spent = (await storeLostAttempt(deps, run, { step, view: await publishedSoFar(deps, runId) })).spent
   const approved = step === 0 && stored === undefined ? await approvedCalls(deps, run, added) : []
   const message =
     stored ??

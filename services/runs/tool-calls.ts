@@ -3,14 +3,14 @@ import { runStore } from '../stores/runs.ts'
 import { type FinishCallDeps, createFinishCall } from './delegation/finish-call.ts'
 import { type StartChildRunDeps, createStartChildRun } from './delegation/start-child-run.ts'
 import type { StepDeps } from './step-deps.ts'
-import { type ToolStepDeps, type ToolStepOptions, showResult, toolStep } from './tool-step.ts'
+import { type ToolStepDeps, type ToolStepOptions, publishResult, toolStep } from './tool-step.ts'
 
 export type ToolCalls = ReturnType<typeof createToolCalls>
 
 type ToolCallsDeps = StepDeps &
   Pick<ToolStepDeps, 'storageQuota'> &
   StartChildRunDeps &
-  Omit<FinishCallDeps, 'showResult'>
+  Omit<FinishCallDeps, 'publishResult'>
 
 /** The tool calls of runs, as the workflow of a thread asks a process to make them. */
 export function createToolCalls(deps: ToolCallsDeps) {
@@ -21,9 +21,9 @@ export function createToolCalls(deps: ToolCallsDeps) {
 
     finishCall: createFinishCall({
       ...deps,
-      async showResult(key, call) {
+      async publishResult(key, call) {
         const run = await runStore(deps.collections).findInThread(key)
-        if (run !== null) await showResult(deps, run, call)
+        if (run !== null) await publishResult(deps, run, call)
       },
     }),
   }

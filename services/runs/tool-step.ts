@@ -68,7 +68,7 @@ export async function toolStep(
   const claimedBy = call === null ? { $ne: attempt } : attempt
   const stored = (await ledger.finish(key, changesOf(result), claimedBy)) ?? (await ledger.find(key))
   // Otherwise another attempt is executing the call.
-  if (stored?.status === 'done') await showResult(deps, run, stored)
+  if (stored?.status === 'done') await publishResult(deps, run, stored)
   return undefined
 }
 
@@ -133,7 +133,7 @@ function rejection(message: string | undefined): string {
 }
 
 /** Readers receive the results of a step in the order of its calls. */
-export async function showResult(deps: StepDeps, run: RunRecord, call: ToolCallRecord): Promise<void> {
+export async function publishResult(deps: StepDeps, run: RunRecord, call: ToolCallRecord): Promise<void> {
   try {
     const turn = { group: call.step, place: call.index }
     await deps.stream.publishInTurn(run._id, run.fence, turn, [{ type: 'message', message: toolMessageOf(call) }])

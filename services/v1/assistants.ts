@@ -81,7 +81,7 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
   }
 
   /** Who may not edit the project sees what the native API shows him, and the model, which runs show in any case. */
-  function shownTo(caller: Caller, assistant: AssistantRecord): V1Assistant {
+  function toV1Assistant(caller: Caller, assistant: AssistantRecord): V1Assistant {
     const whole = shown(assistant)
     if (mayEdit(caller)) return whole
     const { id, createdAt, name, description, model } = whole
@@ -137,11 +137,11 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
       id: string,
     ): Promise<{ record: AssistantRecord; tools: AssistantTool[]; shown: V1Assistant }> {
       const record = await assistants.readIn(caller, id)
-      return { record, tools: shown(record).tools, shown: shownTo(caller, record) }
+      return { record, tools: shown(record).tools, shown: toV1Assistant(caller, record) }
     },
 
     read: async (caller: Caller, id: string): Promise<V1Assistant> =>
-      shownTo(caller, await assistants.readIn(caller, id)),
+      toV1Assistant(caller, await assistants.readIn(caller, id)),
 
     /** Changes the given members. */
     async update(caller: Caller, id: string, members: AssistantMembers): Promise<V1Assistant> {
@@ -151,7 +151,7 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
 
     async list(caller: Caller, query: PageQuery): Promise<Page<V1Assistant>> {
       const { entries, hasMore } = await assistants.page(caller, query)
-      return { entries: entries.map((assistant) => shownTo(caller, assistant)), hasMore }
+      return { entries: entries.map((assistant) => toV1Assistant(caller, assistant)), hasMore }
     },
 
     async remove(caller: Caller, id: string): Promise<DeletionResult> {

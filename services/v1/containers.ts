@@ -202,18 +202,18 @@ export function createContainers(deps: ContainersDeps) {
           : [fileRecord(given.name, given.bytes)]
       if (file === undefined) throw new Error('one file was read')
       await add(container, [file], ['body', 'file'])
-      return shownFile(container.id, { ...file, created_at: new Date() })
+      return toFile(container.id, { ...file, created_at: new Date() })
     },
 
     async files(caller: Caller, id: string, query: PageQuery): Promise<Page<ContainerFile>> {
       const container = await use(caller, id)
       const { entries, hasMore } = await attachments.pageListed(container.thread._id, query, storedFileIds)
-      return { entries: entries.map((file) => shownFile(container.id, file)), hasMore }
+      return { entries: entries.map((file) => toFile(container.id, file)), hasMore }
     },
 
     async file(caller: Caller, id: string, fileId: string): Promise<ContainerFile> {
       const { file, container } = await findFile(caller, id, fileId)
-      return shownFile(container.id, file)
+      return toFile(container.id, file)
     },
 
     async content(caller: Caller, id: string, fileId: string): Promise<Buffer> {
@@ -249,7 +249,7 @@ function shown(thread: ThreadRecord): Container {
   return { id: containerId(thread._id), thread, isExpired }
 }
 
-function shownFile(
+function toFile(
   container: string,
   { _id, name, size, created_at: createdAt, is_written }: ListedAttachment,
 ): ContainerFile {

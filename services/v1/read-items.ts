@@ -4,7 +4,7 @@ import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import { callContextOf, factsOf } from '../../domain/responses/facts.ts'
 import { itemPositionOf } from '../../domain/responses/ids.ts'
-import { type CallContext, type ShownContainer, itemsOf } from '../../domain/responses/items-of.ts'
+import { type CallContext, type ContainerFiles, itemsOf } from '../../domain/responses/items-of.ts'
 import type { ResponseItem } from '../../domain/responses/items.ts'
 import { toContainer } from '../../domain/responses/to-container.ts'
 import { sourcesBefore } from '../../domain/responses/web-sources.ts'
@@ -126,7 +126,7 @@ export function createReadItems({ collections, pendingInput, settings: { baseUrl
 function itemsOfEntries(
   entries: Entry[],
   { results, sources = false, logprobs = false, outputs = false }: Included,
-  { container, contexts }: { container: ShownContainer; contexts: ReadonlyMap<string, CallContext> },
+  { container, contexts }: { container: ContainerFiles; contexts: ReadonlyMap<string, CallContext> },
 ): ResponseItem[] {
   const logged = new Map<string, { message: Message; runId: string | undefined }>()
   for (const entry of entries)

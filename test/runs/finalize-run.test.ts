@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { messagesToJson } from '../../domain/messages.ts'
 import { type RunRecord, isUntouched } from '../../domain/records/run.ts'
-import { shownSoFar } from '../../services/runs/attempts.ts'
+import { publishedSoFar } from '../../services/runs/attempts.ts'
 import { finalizeRun } from '../../services/runs/finalize.ts'
 import { modelStep } from '../../services/runs/model-step.ts'
 import { useSharedService } from '../support/shared-service.ts'
@@ -127,7 +127,7 @@ describe('settling a run', () => {
     const live = stepDeps.liveRuns.claimed(run, { step: 0, isFresh: true })
     const step = modelStep(stepDeps, live)
     await reply.arrived
-    const view = () => shownSoFar(stepDeps, runId)
+    const view = () => publishedSoFar(stepDeps, runId)
     await expect.poll(async () => (await view()).asked).toMatchObject({ id: `${runId}-0`, sent: { fence: 1 } })
     expect((await view()).messages.size).toBe(0)
     gate.resolve()

@@ -68,7 +68,7 @@ export const assistantFileRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assi
       const { assistant, outcome, ...missing } = await assistantFiles.apply(caller, request.body.file)
       return {
         outcome,
-        assistant: toAssistant(assistant, assistants.shownConfig(assistant, caller.userId)),
+        assistant: toAssistant(assistant, assistants.toConfig(assistant, caller.userId)),
         missing_secrets: missing.missingSecrets,
         missing_files: missing.missingFiles.map(({ name }) => name),
       }

@@ -30,7 +30,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps
 type Deps = Pick<Services, 'assistants' | 'makers'>
 
 /** An assistant as its reader may see it. */
-const showTo =
+const assistantFor =
   ({ assistants, makers }: Deps) =>
   async (request: FastifyRequest, found: AssistantRecord[]) => {
     const owner = request.session === null ? undefined : ownerOf(request)
@@ -40,13 +40,13 @@ const showTo =
     const named = await makers(own.map(makerOf), known)
     return found.map((assistant) => {
       const viewerId = owner === undefined ? undefined : viewerOf(request, assistant)
-      const config = assistants.shownConfig(assistant, viewerId)
+      const config = assistants.toConfig(assistant, viewerId)
       return toAssistant(assistant, config, own.includes(assistant) ? toMaker(named, makerOf(assistant)) : null)
     })
   }
 
-const showOneTo = (deps: Deps) => {
-  const show = showTo(deps)
+const createToAssistant = (deps: Deps) => {
+  const show = assistantFor(deps)
   return async (request: FastifyRequest, assistant: AssistantRecord) => {
     const [shown] = await show(request, [assistant])
     if (shown === undefined) throw new Error('one assistant was shown')
@@ -56,8 +56,8 @@ const showOneTo = (deps: Deps) => {
 
 const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { assistants } = deps
-  const show = showTo(deps)
-  const showOne = showOneTo(deps)
+  const show = assistantFor(deps)
+  const toOne = createToAssistant(deps)
 
   app.get(
     '/assistants/',
@@ -96,7 +96,7 @@ const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
         create: (id) => assistants.createUnder(caller, id, request.body),
         find: (id) => orNull(assistants.readOwn(ownerOf(request), id)),
       })
-      return showOne(request, assistant)
+      return toOne(request, assistant)
     },
   )
 
@@ -122,7 +122,7 @@ const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
 
 const oneAssistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { assistants } = deps
-  const show = showOneTo(deps)
+  const show = createToAssistant(deps)
 
   app.get(
     '/assistants/:aid',

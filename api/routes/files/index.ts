@@ -45,7 +45,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
 }
 
 /** As a member of the project sees them, with who uploaded each. */
-const createShow =
+const createToFile =
   ({ makers }: Pick<Services, 'makers'>) =>
   async (request: FastifyRequest, files: FileRecord[]) => {
     const known = await makers(files.map(makerOf), [sessionOf(request).user])
@@ -53,7 +53,7 @@ const createShow =
   }
 
 const listRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, { assistants, files, makers }) => {
-  const shown = createShow({ makers })
+  const toAnswer = createToFile({ makers })
 
   app.get(
     '/assistants/:aid/files',
@@ -72,14 +72,14 @@ const listRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, { a
       const assistant = await assistants.readOwn(ownerOf(request), request.params.aid)
       const page = await files.list(assistant._id, request.query)
       linkNextPart(request, reply, page)
-      return { files: await shown(request, page.entries) }
+      return { files: await toAnswer(request, page.entries) }
     },
   )
 }
 
 const uploadRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, options) => {
   const { assistants, uploads, files, openStreams } = options
-  const shown = createShow(options)
+  const toAnswer = createToFile(options)
 
   app.post(
     '/assistants/:aid/files',
@@ -111,7 +111,7 @@ const uploadRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, o
       const answer = async ({ entries, hasMore }: Page<FileRecord>) => {
         const path = `/assistants/${assistant._id}/ingestions/${ingestionId}`
         if (hasMore) linkNextPage(request, reply, { offset: entries.length }, path)
-        return { files: await shown(request, entries), ingestion_id: ingestionId }
+        return { files: await toAnswer(request, entries), ingestion_id: ingestionId }
       }
       if (request.query.wait === false) return answer(firstPage(upload.files, firstFiles.limit))
       const stop = new AbortController()

@@ -134,7 +134,7 @@ export const sharedPromptRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'promp
     async (request) => {
       const found = await prompts.listShared(callerOf(request))
       const known = await makers(found.map(({ user_id: id }) => id))
-      return found.map((prompt) => showShared(prompt, known))
+      return found.map((prompt) => toSharedPrompt(prompt, known))
     },
   )
 
@@ -189,7 +189,7 @@ export const sharedPromptRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'promp
   )
 }
 
-const showShared = (prompt: PromptRecord, known: Makers): Static<typeof SharedPrompt> => ({
+const toSharedPrompt = (prompt: PromptRecord, known: Makers): Static<typeof SharedPrompt> => ({
   ...show(prompt),
   created_by: toMaker(known, prompt.user_id),
 })

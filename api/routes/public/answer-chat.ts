@@ -71,7 +71,7 @@ export interface RequestedChat {
   isStreamed: boolean
   includeUsage: boolean
   /** Another form of the chunks of a stream; undefined: nothing to send. */
-  shownChunk?: (chunk: ChatChunk) => object | undefined
+  toChunk?: (chunk: ChatChunk) => object | undefined
 }
 
 /** What a request for chat completions asks, in both families. Throws `invalid_input` for what is not supported. */
@@ -115,18 +115,18 @@ export async function answerChat(
   if (isStreamed || !isStored) await answerIsFollowed(request)
   const { model, clientTools, isOld, showsReasoning, metadata } = requested
   const options = { run, model, clientTools, isOld, showsReasoning, metadata }
-  const shownError = requested.isOwner ? ownerRunError : publicRunError
+  const toError = requested.isOwner ? ownerRunError : publicRunError
   if (!isStreamed) {
-    const ends = Promise.all(choices.map(({ feed }) => waitForEnd(feed, reply, openStreams, { shownError }))).finally(
+    const ends = Promise.all(choices.map(({ feed }) => waitForEnd(feed, reply, openStreams, { toError }))).finally(
       forget,
     )
     return chatCompletion(options, await ends)
   }
   const { finished, stop } = streamCompletion(reply, choices, {
     ...options,
-    shownError,
+    toError,
     includeUsage: requested.includeUsage,
-    ...(requested.shownChunk === undefined ? {} : { shownChunk: requested.shownChunk }),
+    ...(requested.toChunk === undefined ? {} : { toChunk: requested.toChunk }),
   })
   openStreams.track(finished.finally(forget), stop)
   return reply
@@ -207,13 +207,13 @@ function streamCompletion(
   choices: FollowedRun[],
   {
     includeUsage,
-    shownError,
-    shownChunk = (chunk) => chunk,
+    toError,
+    toChunk = (chunk) => chunk,
     ...options
   }: CompletionOptions & {
     includeUsage: boolean
-    shownError: typeof publicRunError
-    shownChunk?: (chunk: ChatChunk) => object | undefined
+    toError: typeof publicRunError
+    toChunk?: (chunk: ChatChunk) => object | undefined
   },
 ) {
   const stream = openEventStream(reply)
@@ -221,7 +221,7 @@ function streamCompletion(
   const views: RunView[] = []
   let isBroken = false
   const send = (chunk: ChatChunk) => {
-    const shown = shownChunk(chunk)
+    const shown = toChunk(chunk)
     if (shown !== undefined) stream.send({ data: JSON.stringify(shown) })
   }
   const sendError = (error: CompatErrorObject) => {
@@ -242,7 +242,7 @@ function streamCompletion(
     return followRun(shares[index] ?? stream, feed, {
       send(view) {
         if (isBroken) return 'over'
-        const end = endOf(view, shownError)
+        const end = endOf(view, toError)
         const added = next(view)
         const isNew = added !== undefined && !isEmpty(added)
         if (end?.type === 'error') {

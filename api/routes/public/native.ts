@@ -54,7 +54,7 @@ const PublicFeedbackRequest = Type.Object(
 /** The members of the body that decide about access, with the same schemas as in the whole payload. */
 const Addressed = Type.Pick(PublicCreateRunPayload, ['assistant_id', 'config', 'token'])
 
-const streamOptions = { root: '/public/runs', shownError: publicRunError } as const
+const streamOptions = { root: '/public/runs', toError: publicRunError } as const
 
 /** `/public/runs`: the native stream, without an account. */
 export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (

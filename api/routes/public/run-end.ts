@@ -10,12 +10,12 @@ import type { OpenStreams } from '../../sse/event-stream.ts'
 
 type End = Exclude<Terminal, { type: 'interrupted' }>
 
-type ShownError = typeof publicRunError
+type ToError = typeof publicRunError
 
 /** How a run ended, as its callers are told; undefined while it waits for its owner's approval. */
-export function endOf({ terminal }: RunView, shownError: ShownError = publicRunError): End | undefined {
+export function endOf({ terminal }: RunView, toError: ToError = publicRunError): End | undefined {
   if (terminal === undefined || terminal.type === 'interrupted') return undefined
-  return terminal.type === 'error' ? { type: 'error', error: shownError(terminal.error) } : terminal
+  return terminal.type === 'error' ? { type: 'error', error: toError(terminal.error) } : terminal
 }
 
 /**
@@ -28,18 +28,18 @@ export async function waitForEnd(
   openStreams: OpenStreams,
   {
     onChange,
-    shownError,
+    toError,
     isAnswer = () => false,
   }: {
     onChange?: (view: RunView) => void
-    shownError?: ShownError
+    toError?: ToError
     /** Errors that the caller shows as an answer. */
     isAnswer?: (error: RunError) => boolean
   } = {},
 ): Promise<RunView> {
   const ending = Promise.withResolvers<RunView>()
   const inspect = () => {
-    const end = endOf(feed.view, shownError)
+    const end = endOf(feed.view, toError)
     if (end?.type === 'error' && !isAnswer(end.error)) ending.reject(refusalOf(end.error))
     else if (end !== undefined) ending.resolve(feed.view)
     else onChange?.(feed.view)

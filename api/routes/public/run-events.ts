@@ -42,7 +42,7 @@ export interface RunEventsOptions {
   /** As the assistants API does: a step's calls come in pieces, and a run says that it is about to be cancelled. */
   isWhole?: boolean
   /** An answer with the files that code has written for it. */
-  showWritten?(message: CompatMessage, written: WrittenFile[]): object & { content: object[] }
+  writtenFiles?(message: CompatMessage, written: WrittenFile[]): object & { content: object[] }
 }
 
 /**
@@ -51,7 +51,7 @@ export interface RunEventsOptions {
  */
 export function createRunEvents(
   run: RunRecord,
-  { shapeOf, isWhole = false, showWritten }: RunEventsOptions,
+  { shapeOf, isWhole = false, writtenFiles }: RunEventsOptions,
   now: () => Date,
 ) {
   /** How often the model has called tools in a message. */
@@ -154,9 +154,9 @@ export function createRunEvents(
       id,
       close(how) {
         closed.add(id)
-        const written = showWritten === undefined ? [] : (writtenBefore(shown).get(id) ?? writtenAtEnd(shown))
+        const written = writtenFiles === undefined ? [] : (writtenBefore(shown).get(id) ?? writtenAtEnd(shown))
         const whole = messageSoFar()
-        const withFiles = showWritten?.(whole, written) ?? whole
+        const withFiles = writtenFiles?.(whole, written) ?? whole
         return [
           ...withFiles.content
             .slice(whole.content.length)

@@ -122,7 +122,7 @@ export function requestOf(body: TextCompletionMembers & { model: string }): Requ
     showsReasoning: false,
     isStreamed: body.stream ?? false,
     includeUsage: body.stream_options?.include_usage ?? false,
-    shownChunk: createTextChunks(echoes),
+    toChunk: createTextChunks(echoes),
     echoes,
   }
 }

@@ -28,7 +28,7 @@ interface StreamOptions {
   /** The last event that the client has received, if it resumes. */
   after?: EventId | undefined
   /** What this reader is told of a failure; by default everything. */
-  shownError?: (error: RunError) => RunError
+  toError?: (error: RunError) => RunError
   mode?: StreamMode | undefined
   /** Whether the reader, a public caller, is told that others read the chat. */
   isKept?: boolean
@@ -42,7 +42,7 @@ interface StreamOptions {
 export function streamRun(
   reply: FastifyReply,
   { run, feed }: FollowedRun,
-  { openStreams, root = '/runs', after, shownError = (error) => error, mode, isKept = false }: StreamOptions,
+  { openStreams, root = '/runs', after, toError = (error) => error, mode, isKept = false }: StreamOptions,
 ) {
   const stream = openEventStream(reply, { 'content-location': `${root}/${run._id}` })
   if (after === undefined)
@@ -59,7 +59,7 @@ export function streamRun(
       seen = sendChanges(stream, view, seen, changes)
       const { terminal } = view
       if (terminal === undefined) return compareIds(seen, metadataEventId) > 0 ? 'sent' : 'waiting'
-      const shown: Terminal = terminal.type === 'error' ? { ...terminal, error: shownError(terminal.error) } : terminal
+      const shown: Terminal = terminal.type === 'error' ? { ...terminal, error: toError(terminal.error) } : terminal
       sendTerminal(stream, shown, endIdAfter(laterId(seen, view.at)))
       return 'over'
     },

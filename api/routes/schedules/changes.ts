@@ -4,7 +4,7 @@ import type { Services } from '../../../composition/platform.ts'
 import { callerOf, sessionOf } from '../../plugins/authentication.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { Schedule, ScheduleUpdateRequest } from './schemas.ts'
-import { createShow } from './to-schedule.ts'
+import { createToSchedule } from './to-schedule.ts'
 
 const config = { auth: 'project' } as const
 const tags = ['schedules']
@@ -15,7 +15,7 @@ export const scheduleChangeRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'sch
   app,
   { schedules, makers },
 ) => {
-  const shown = createShow({ schedules, makers })
+  const toAnswer = createToSchedule({ schedules, makers })
 
   app.patch(
     '/schedules/:schedule_id',
@@ -32,7 +32,7 @@ export const scheduleChangeRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'sch
     },
     async (request) => {
       const schedule = await schedules.update(callerOf(request), request.params.schedule_id, request.body)
-      return shown(request, schedule)
+      return toAnswer(request, schedule)
     },
   )
 
@@ -48,7 +48,7 @@ export const scheduleChangeRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'sch
         response: { 200: Schedule, ...refusals(401, 403, 404, 409, 503) },
       },
     },
-    async (request) => shown(request, await schedules.takeOver(callerOf(request), request.params.schedule_id)),
+    async (request) => toAnswer(request, await schedules.takeOver(callerOf(request), request.params.schedule_id)),
   )
 
   app.delete(

@@ -7,7 +7,7 @@ import { belongsTo, once, orNull } from '../../plugins/idempotency.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { Schedule, ScheduleCreateRequest, ScheduleList, makerOf, toSchedule } from './schemas.ts'
-import { createShow } from './to-schedule.ts'
+import { createToSchedule } from './to-schedule.ts'
 
 const config = { auth: 'project' } as const
 const tags = ['schedules']
@@ -18,7 +18,7 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules
   app,
   { schedules, makers },
 ) => {
-  const shown = createShow({ schedules, makers })
+  const toAnswer = createToSchedule({ schedules, makers })
 
   app.post(
     '/schedules/',
@@ -40,7 +40,7 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules
         find: (id) => orNull(schedules.get(caller.userId, id)),
       })
       belongsTo(request, schedule.assistant_id)
-      return shown(request, schedule)
+      return toAnswer(request, schedule)
     },
   )
 
@@ -82,7 +82,7 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules
     },
     async (request) => {
       const schedule = await schedules.see(callerOf(request), request.params.schedule_id)
-      return shown(request, schedule)
+      return toAnswer(request, schedule)
     },
   )
 }

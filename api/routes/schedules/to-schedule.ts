@@ -6,7 +6,7 @@ import { sessionOf } from '../../plugins/authentication.ts'
 import { type Schedule, makerOf, toSchedule } from './schemas.ts'
 
 /** Shows one schedule to whom it may be shown. */
-export function createShow({ schedules, makers }: Pick<Services, 'schedules' | 'makers'>) {
+export function createToSchedule({ schedules, makers }: Pick<Services, 'schedules' | 'makers'>) {
   return async (request: FastifyRequest, schedule: ScheduleRecord): Promise<Static<typeof Schedule>> => {
     const [nextRuns, known] = await Promise.all([
       schedules.nextRuns(schedule),

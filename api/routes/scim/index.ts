@@ -10,7 +10,7 @@ import { readScimUser, scimLimits } from '../../../domain/scim/user.ts'
 import { type ErrorDeps, type ErrorShape, installErrors } from '../../plugins/errors.ts'
 import { PathId, freeForm } from '../schemas.ts'
 import { located, resourceTypes, schemas, serviceProvider } from './discovery.ts'
-import { type ShownNames, chosenOf, listOf, toGroup, toUser } from './resources.ts'
+import { type IncludedNames, chosenOf, listOf, toGroup, toUser } from './resources.ts'
 
 interface Deps extends Pick<Services, 'scim'> {
   errors: ErrorDeps
@@ -36,7 +36,7 @@ const ListQuery = Type.Object({ ...Shown.properties, ...listMembers })
 const Names = Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100 }))
 /** A list that is asked for by a body: RFC 7644, section 3.4.3. */
 const Search = Type.Object({ attributes: Names, excludedAttributes: Names, ...listMembers })
-type ListRequest = Omit<Static<typeof Search>, keyof ShownNames> & ShownNames
+type ListRequest = Omit<Static<typeof Search>, keyof IncludedNames> & IncludedNames
 
 /** Described by `/Schemas` and RFC 7644, not by the description of the API. */
 const hidden = (operationId: string, more: object = {}) => ({ hide: true, operationId, ...more })
@@ -81,12 +81,12 @@ function rangeOf({ startIndex = 1, count = 100 }: ListRequest) {
 
 const filterOf = (text: string | undefined) => (text === undefined ? undefined : parseScimFilter(text))
 
-const shownOf = ({ attributes, excludedAttributes }: Static<typeof Shown>) => ({
+const namesOf = ({ attributes, excludedAttributes }: Static<typeof Shown>) => ({
   attributes: attributes?.split(','),
   excludedAttributes: excludedAttributes?.split(','),
 })
 
-const requestOf = (query: Static<typeof ListQuery>): ListRequest => ({ ...query, ...shownOf(query) })
+const requestOf = (query: Static<typeof ListQuery>): ListRequest => ({ ...query, ...namesOf(query) })
 
 function created(
   { reply, query }: { reply: FastifyReply; query: Static<typeof Shown> },
@@ -95,7 +95,7 @@ function created(
   return reply
     .code(201)
     .header('location', resource.meta.location)
-    .send(chosenOf(resource, shownOf(query)))
+    .send(chosenOf(resource, namesOf(query)))
 }
 
 const discoveryRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { baseUrl }) => {
@@ -159,21 +159,21 @@ const userRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { scim: { users 
   app.get(
     '/Users/:id',
     { config, schema: { ...hidden('scim.users.read'), params, querystring: Shown } },
-    async ({ params: { id }, query }) => chosenOf(toUser(await users.read(id), root), shownOf(query)),
+    async ({ params: { id }, query }) => chosenOf(toUser(await users.read(id), root), namesOf(query)),
   )
 
   app.put(
     '/Users/:id',
     { config: changed, schema: { ...hidden('scim.users.replace'), params, body, querystring: Shown } },
     async ({ params: { id }, body: given, query }) =>
-      chosenOf(toUser(await users.replace(id, readScimUser(given)), root), shownOf(query)),
+      chosenOf(toUser(await users.replace(id, readScimUser(given)), root), namesOf(query)),
   )
 
   app.patch(
     '/Users/:id',
     { config: changed, schema: { ...hidden('scim.users.patch'), params, body, querystring: Shown } },
     async ({ params: { id }, body: given, query }) =>
-      chosenOf(toUser(await users.patch(id, readPatch(given)), root), shownOf(query)),
+      chosenOf(toUser(await users.patch(id, readPatch(given)), root), namesOf(query)),
   )
 
   app.delete(
@@ -187,7 +187,7 @@ const userRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { scim: { users 
 }
 
 /** A list of thousands of members is read only for those who want it. */
-const wantsMembers = (names: ShownNames) => 'members' in chosenOf({ members: [] }, names)
+const wantsMembers = (names: IncludedNames) => 'members' in chosenOf({ members: [] }, names)
 
 const groupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { scim: { groups }, baseUrl }) => {
   const root = `${baseUrl}${prefix}`
@@ -217,7 +217,7 @@ const groupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { scim: { group
     '/Groups/:id',
     { config, schema: { ...hidden('scim.groups.read'), params, querystring: Shown } },
     async ({ params: { id }, query }) => {
-      const names = shownOf(query)
+      const names = namesOf(query)
       return chosenOf(toGroup(await groups.read(id, wantsMembers(names)), root), names)
     },
   )
@@ -226,14 +226,14 @@ const groupRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { scim: { group
     '/Groups/:id',
     { config: changed, schema: { ...hidden('scim.groups.replace'), params, body, querystring: Shown } },
     async ({ params: { id }, body: given, query }) =>
-      chosenOf(toGroup(await groups.replace(id, given), root), shownOf(query)),
+      chosenOf(toGroup(await groups.replace(id, given), root), namesOf(query)),
   )
 
   app.patch(
     '/Groups/:id',
     { config: changed, schema: { ...hidden('scim.groups.patch'), params, body, querystring: Shown } },
     async ({ params: { id }, body: given, query }) =>
-      chosenOf(toGroup(await groups.patch(id, readPatch(given)), root), shownOf(query)),
+      chosenOf(toGroup(await groups.patch(id, readPatch(given)), root), namesOf(query)),
   )
 
   app.delete(

@@ -71,7 +71,7 @@ export function listOf(resources: object[], { total, startIndex }: { total: numb
 }
 
 /** Names of attributes or of parts of them, such as `name.givenName`, also after the name of the schema. */
-export interface ShownNames {
+export interface IncludedNames {
   attributes?: readonly string[] | undefined
   excludedAttributes?: readonly string[] | undefined
 }
@@ -81,7 +81,7 @@ const always = new Set(['id', 'schemas'])
 const onRequest: ReadonlySet<string> = new Set(['members.display'])
 
 /** Only these attributes, or all but those, as the caller has asked; `id` and `schemas` always. */
-export function chosenOf(resource: object, { attributes, excludedAttributes }: ShownNames) {
+export function chosenOf(resource: object, { attributes, excludedAttributes }: IncludedNames) {
   const wanted = partsByName(attributes)
   const unwanted = partsByName(excludedAttributes)
   return Object.fromEntries(

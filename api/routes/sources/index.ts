@@ -31,13 +31,13 @@ export const sourceRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = asyn
   await app.register(readRoutes, options)
 }
 
-const createShow =
+const createToSource =
   ({ makers }: Pick<Services, 'makers'>) =>
   async (request: FastifyRequest, view: SourceView) =>
     toSource(view, await makers([makerOf(view)], [sessionOf(request).user]))
 
 const changeRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, { assistants, sources, makers }) => {
-  const shown = createShow({ makers })
+  const toAnswer = createToSource({ makers })
 
   app.post(
     '/assistants/:aid/sources',
@@ -58,7 +58,7 @@ const changeRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app,
         create: (id) => sources.create(assistant, id, request.body, holderOf(request).makerId),
         find: (id) => orNull(sources.get(assistant, id)),
       })
-      return shown(request, view)
+      return toAnswer(request, view)
     },
   )
 
@@ -77,7 +77,7 @@ const changeRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app,
     async (request) => {
       const { aid, source_id: id } = request.params
       const assistant = await assistants.readOwn(ownerOf(request), aid)
-      return shown(request, await sources.refresh(assistant, id))
+      return toAnswer(request, await sources.refresh(assistant, id))
     },
   )
 
@@ -104,7 +104,7 @@ const changeRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app,
 }
 
 const readRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, { assistants, sources, makers }) => {
-  const shown = createShow({ makers })
+  const toAnswer = createToSource({ makers })
 
   app.get(
     '/assistants/:aid/sources',
@@ -143,7 +143,7 @@ const readRoutes: FastifyPluginAsyncTypebox<SourceRoutesOptions> = async (app, {
     async (request) => {
       const { aid, source_id: id } = request.params
       const assistant = await assistants.readOwn(ownerOf(request), aid)
-      return shown(request, await sources.get(assistant, id))
+      return toAnswer(request, await sources.get(assistant, id))
     },
   )
 

@@ -45,7 +45,7 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads' | 
 ) => {
   const makersOf = (request: FastifyRequest, found: ThreadRecord[]) =>
     makers(found.map(makerOf), [sessionOf(request).user])
-  const shown = async (request: FastifyRequest, thread: ThreadWithStatus) =>
+  const toAnswer = async (request: FastifyRequest, thread: ThreadWithStatus) =>
     toThread(thread, await makersOf(request, [thread]))
 
   app.get(
@@ -83,7 +83,7 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads' | 
     },
     async (request) => {
       const caller = callerOf(request)
-      return shown(
+      return toAnswer(
         request,
         await once(request, {
           create: (id) => threads.create(caller, id, request.body),
@@ -105,7 +105,7 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads' | 
         response: { 200: Thread, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => shown(request, await threads.read(callerOf(request), request.params.tid)),
+    async (request) => toAnswer(request, await threads.read(callerOf(request), request.params.tid)),
   )
 
   app.put(
@@ -121,6 +121,6 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads' | 
         response: { 200: Thread, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => shown(request, await threads.put(callerOf(request), request.params.tid, request.body)),
+    async (request) => toAnswer(request, await threads.put(callerOf(request), request.params.tid, request.body)),
   )
 }

@@ -115,7 +115,7 @@ export const V1AssistantUpdateRequest = strict(
 export type V1AssistantCreateRequest = Static<typeof V1AssistantCreateRequest>
 export type V1AssistantUpdateRequest = Static<typeof V1AssistantUpdateRequest>
 
-export const ShownTools = Type.Array(
+export const AssistantTools = Type.Array(
   Type.Object({
     type: Type.String(),
     function: Type.Optional(Type.Unknown()),
@@ -132,7 +132,7 @@ export const AssistantShape = Type.Object(
     description: nullable(Type.String()),
     model: Type.String(),
     instructions: nullable(Type.String()),
-    tools: ShownTools,
+    tools: AssistantTools,
     tool_resources: Type.Object({
       file_search: Type.Optional(Type.Object({ vector_store_ids: Type.Array(Type.String()) })),
       code_interpreter: Type.Optional(Type.Object({ file_ids: Type.Array(Type.String()) })),
@@ -148,7 +148,7 @@ export const AssistantShape = Type.Object(
 export const V1AssistantList = listOf(AssistantShape, 'V1AssistantList', 'A page of assistants.')
 
 /** As the interface shows what an assistant or a thread has for its tools. */
-export function shownResources({ vectorStores, codeFiles }: Pick<V1Assistant, 'vectorStores' | 'codeFiles'>) {
+export function toResources({ vectorStores, codeFiles }: Pick<V1Assistant, 'vectorStores' | 'codeFiles'>) {
   return {
     ...(vectorStores.length === 0 ? {} : { file_search: { vector_store_ids: vectorStores } }),
     ...(codeFiles.length === 0 ? {} : { code_interpreter: { file_ids: codeFiles } }),
@@ -165,7 +165,7 @@ export function toAssistant(assistant: V1Assistant): Static<typeof AssistantShap
     model: assistant.model,
     instructions: assistant.instructions || null,
     tools: assistant.tools,
-    tool_resources: shownResources(assistant),
+    tool_resources: toResources(assistant),
     metadata: assistant.metadata,
     temperature: assistant.temperature ?? null,
     top_p: assistant.topP ?? null,

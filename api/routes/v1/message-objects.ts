@@ -6,14 +6,14 @@ import type { WrittenFile } from '../../../domain/responses/written-files.ts'
 import type { LoggedMessage } from '../../../services/public/named-threads.ts'
 import { toCompatMessage, toCompatThread } from '../public/compat-objects.ts'
 import type { CompatMessage } from '../public/thread-schemas.ts'
-import { shownResources } from './assistant-schemas.ts'
+import { toResources } from './assistant-schemas.ts'
 import { filePathsIn } from './code-objects.ts'
 import type { V1Message, V1Thread } from './thread-schemas.ts'
 
 export function toV1Thread(thread: ThreadRecord): Static<typeof V1Thread> {
   const { vector_stores: vectorStores = [], code_files: codeFiles = [] } = thread
   const hasSome = vectorStores.length + codeFiles.length > 0
-  return { ...toCompatThread(thread), tool_resources: hasSome ? shownResources({ vectorStores, codeFiles }) : null }
+  return { ...toCompatThread(thread), tool_resources: hasSome ? toResources({ vectorStores, codeFiles }) : null }
 }
 
 /** `linkOf`: where the native API gives the bytes of an image that came as data. */
@@ -50,7 +50,7 @@ export function withWritten(
   shape: CompatMessage,
   written: WrittenFile[],
   linkOf?: (attachmentId: string) => string,
-): ShownMessage {
+): V1MessageMembers {
   if (written.length === 0) return shape
   const content = shape.content.map((block) =>
     block.type !== 'text'
@@ -65,11 +65,11 @@ export function withWritten(
   )
   return { ...shape, content: [...content, ...written.flatMap(imageOf)] }
 
-  function imageOf({ isImage, isNew, fileId, attachmentId }: WrittenFile): ShownMessage['content'] {
+  function imageOf({ isImage, isNew, fileId, attachmentId }: WrittenFile): V1MessageMembers['content'] {
     if (!isImage || !isNew) return []
     if (fileId !== undefined) return [{ type: 'image_file', image_file: { file_id: fileId } }]
     return linkOf === undefined ? [] : [{ type: 'image_url', image_url: { url: linkOf(attachmentId) } }]
   }
 }
 
-type ShownMessage = Omit<CompatMessage, 'content'> & Pick<V1Message, 'content'>
+type V1MessageMembers = Omit<CompatMessage, 'content'> & Pick<V1Message, 'content'>

@@ -5,7 +5,7 @@ import { reasoningEfforts } from '../../../domain/reasoning-efforts.ts'
 import { runParameters } from '../public/model-parameters.ts'
 import { CompatRun } from '../public/thread-schemas.ts'
 import { PathId, nullable } from '../schemas.ts'
-import { ShownTools, V1Tool, V1ToolResources } from './assistant-schemas.ts'
+import { AssistantTools, V1Tool, V1ToolResources } from './assistant-schemas.ts'
 import { V1ThreadCreateRequest, additionalMessages, metadata } from './thread-schemas.ts'
 import { strict } from './v1-route.ts'
 
@@ -137,7 +137,7 @@ export const V1Run = Type.Object(
       }),
     ),
     instructions: Type.String(),
-    tools: ShownTools,
+    tools: AssistantTools,
     max_prompt_tokens: nullable(Type.Integer()),
     truncation_strategy: Type.Object({
       type: Type.Enum(['auto', 'last_messages'], { title: 'V1TruncationType' }),

@@ -88,7 +88,7 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
 const changedRunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps) => {
   const { runs } = deps.v1
   const { stream } = createV1RunStarts(deps)
-  const { assistantOf, showRun } = v1ThreadFamily(deps.v1)
+  const { assistantOf, toRunObject } = v1ThreadFamily(deps.v1)
   const findControlled = (request: FastifyRequest, { thread_id: threadId, run_id: runId }: RunIds) =>
     runs.findControlled(callerOf(request), threadId, runId)
 
@@ -106,7 +106,7 @@ const changedRunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps)
     async (request) => {
       const run = await findControlled(request, request.params)
       const { metadata } = request.body
-      return showRun(request, await runs.withOwnCalls(metadata ? await runs.setMetadata(run, metadata) : run))
+      return toRunObject(request, await runs.withOwnCalls(metadata ? await runs.setMetadata(run, metadata) : run))
     },
   )
 
@@ -129,7 +129,7 @@ const changedRunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps)
       })
       const run = await findControlled(request, request.params)
       logRun(reply, run)
-      if (!request.body.stream) return showRun(request, { run: await runs.submit(run, outputs), calls: [] })
+      if (!request.body.stream) return toRunObject(request, { run: await runs.submit(run, outputs), calls: [] })
       const assistant = await assistantOf(request, run.assistant_id)
       const feed = await runs.follow(run)
       const resumedFrom = copyOfView(feed.view)

@@ -44,7 +44,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants, canExecute 
       openStreams,
       isWhole: true,
       stepShapeOf: (step) => toV1Step(step, { withResults: includesResults(request), messages }),
-      showWritten: withWritten,
+      writtenFiles: withWritten,
       shapeOf: (run) => toV1Run({ run, calls: [] }, assistant),
       reread: () => runs.reread(followed.run),
       async waitingShapeOf(run: RunRecord) {

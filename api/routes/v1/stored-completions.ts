@@ -153,11 +153,11 @@ function shown({ run, answers }: StoredCompletion): Static<typeof ChatCompletion
       showsReasoning: true,
       metadata: run.metadata_json === undefined ? {} : objectFromJsonText(run.metadata_json),
     },
-    answers.map(viewOf),
+    answers.map(toView),
   )
 }
 
-function viewOf(messages: Message[]): RunView {
+function toView(messages: Message[]): RunView {
   const view = emptyView()
   for (const message of messages) {
     const { id } = message.data
@@ -177,13 +177,13 @@ function toCompatMessage(message: Message): Static<typeof CompletionMessage> {
     role: roles[message.type],
     content,
     ...(name === undefined ? {} : { name }),
-    content_parts: parts?.map((part) => (part.type === 'text' ? part : { type: shownTypes[part.type] })) ?? null,
+    content_parts: parts?.map((part) => (part.type === 'text' ? part : { type: partTypes[part.type] })) ?? null,
     ...(calls.length === 0 ? {} : { tool_calls: calls.map(toCompatCall) }),
     ...(message.type === 'ToolMessage' ? { tool_call_id: message.data.tool_call_id } : {}),
   }
 }
 
-const shownTypes = { image: 'image_url', audio: 'input_audio', file: 'file' } as const
+const partTypes = { image: 'image_url', audio: 'input_audio', file: 'file' } as const
 
 function toCompatCall({ id, name, args }: { id: string; name: string; args: object }) {
   return { id, type: 'function', function: { name, arguments: JSON.stringify(args) } }

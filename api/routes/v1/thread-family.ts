@@ -19,7 +19,7 @@ import { type V1Deps, operation, v1Config, v1Refusals } from './v1-route.ts'
 export function v1ThreadFamily({ threads, runs, assistants }: V1Deps['v1']) {
   const assistantOf = async (request: FastifyRequest, id: string) =>
     (await orNull(assistants.read(callerOf(request), id))) ?? undefined
-  const showRun = async (request: FastifyRequest, found: RunOfClient) =>
+  const toRunObject = async (request: FastifyRequest, found: RunOfClient) =>
     toV1Run(found, await assistantOf(request, found.run.assistant_id))
 
   const family: ThreadFamily<typeof V1Thread, typeof V1Message, typeof V1Run, typeof V1RunStep> = {
@@ -49,15 +49,15 @@ export function v1ThreadFamily({ threads, runs, assistants }: V1Deps['v1']) {
         })
       },
       runs: async (request, listed) =>
-        Promise.all((await runs.withCalls(listed)).map((found) => showRun(request, found))),
+        Promise.all((await runs.withCalls(listed)).map((found) => toRunObject(request, found))),
       step: (request, step, messages) => toV1Step(step, { withResults: includesResults(request), messages }),
     },
     async cancel(request, { thread_id: threadId, run_id: runId }) {
       const run = await runs.findControlled(callerOf(request), threadId, runId)
-      return showRun(request, { run: await runs.cancel(run), calls: [] })
+      return toRunObject(request, { run: await runs.cancel(run), calls: [] })
     },
   }
-  return { family, assistantOf, showRun }
+  return { family, assistantOf, toRunObject }
 }
 
 /** What code had written before each answer, in its run. */

@@ -88,7 +88,7 @@ export const v1UploadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
     async (request) => {
       const { filename, mime_type: contentType, purpose, bytes, expires_after: expiry } = request.body
       const upload = { name: nameOf(filename), contentType, purpose, bytes, expiresAfterSeconds: expiry?.seconds }
-      return showUpload(await uploads.create(callerOf(request), upload), 'pending')
+      return toUpload(await uploads.create(callerOf(request), upload), 'pending')
     },
   )
 
@@ -134,7 +134,7 @@ export const v1UploadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
     async (request) => {
       const { part_ids: partIds, md5 } = request.body
       const done = await uploads.complete(callerOf(request), request.params.upload_id, { partIds, md5 })
-      return { ...showUpload(done, 'completed'), file: toFileAnswer(done) }
+      return { ...toUpload(done, 'completed'), file: toFileAnswer(done) }
     },
   )
 
@@ -148,11 +148,11 @@ export const v1UploadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
         response: { 200: UploadShape, ...v1Refusals(404, 409) },
       },
     },
-    async (request) => showUpload(await uploads.cancel(callerOf(request), request.params.upload_id), 'cancelled'),
+    async (request) => toUpload(await uploads.cancel(callerOf(request), request.params.upload_id), 'cancelled'),
   )
 }
 
-function showUpload(
+function toUpload(
   { _id: id, upload, name, purpose = 'assistants' }: UploadRecord,
   status: 'pending' | 'completed' | 'cancelled',
 ): Static<typeof UploadShape> {

@@ -20,7 +20,7 @@ export interface FinishCallDeps extends CancelRunDeps {
   collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'toolCalls'>
   runs: Pick<Runs, 'output'>
   /** Publishes the result to the readers of the asking run. */
-  showResult(run: RunKey, call: ToolCallRecord): Promise<void>
+  publishResult(run: RunKey, call: ToolCallRecord): Promise<void>
 }
 
 /** Stores the answer of an asked run as the result of the call, once that run is over. Safe to repeat. */
@@ -35,7 +35,7 @@ export function createFinishCall(deps: FinishCallDeps) {
     const result = call.status === 'done' ? undefined : await resultOf(call.asked)
     if (call.status !== 'done' && result === undefined) return { isOver: false }
     const closed = result && (await ledger.finish(key, result))
-    await deps.showResult({ _id: runId, thread_id: threadId }, closed ?? call)
+    await deps.publishResult({ _id: runId, thread_id: threadId }, closed ?? call)
     return { isOver: true }
   }
 

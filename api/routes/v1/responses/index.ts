@@ -37,7 +37,10 @@ const nothingSent = -1
 /** `responses`: runs of an assistant or a model, in the shapes of OpenAI's responses API. */
 export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, { v1, openStreams }) => {
   const { responses, conversations } = v1
-  const shownOf = (requested: Parameters<typeof includedIn>[0]) => ({ ...includedIn(requested), baseUrl: v1.baseUrl })
+  const includedOf = (requested: Parameters<typeof includedIn>[0]) => ({
+    ...includedIn(requested),
+    baseUrl: v1.baseUrl,
+  })
 
   app.post(
     '/responses',
@@ -76,7 +79,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
       })
       const { run, feed } = followed
       logRun(reply, run)
-      const included = shownOf({ include: include ?? [] })
+      const included = includedOf({ include: include ?? [] })
       const response = responseOf(run)
       if (requested.isBackground && !stream) {
         feed.close()
@@ -89,7 +92,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
       if (!stream) {
         // Of a response that has used up its tokens there is what was said so far: it is incomplete.
         const isAnswer = ({ type }: RunError) => type === 'max_completion_tokens'
-        const end = await waitForEnd(feed, reply, openStreams, { shownError: ownerRunError, isAnswer }).finally(forget)
+        const end = await waitForEnd(feed, reply, openStreams, { toError: ownerRunError, isAnswer }).finally(forget)
         const shown = { ...included, seal: sealOf(run, () => end, responses.sealThought) }
         return toResponse({ ...response, run: await rereadEnd(run) }, messagesOf(end), shown)
       }
@@ -120,7 +123,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
     },
     async (request, reply) => {
       const { stream, starting_after: after = nothingSent } = request.query
-      const included = shownOf(request.query)
+      const included = includedOf(request.query)
       const response = await responses.read(callerOf(request), request.params.response_id)
       if (!stream)
         return toResponse(response, await responses.outputOf(response.run), {
@@ -144,7 +147,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
     },
     async (request) => {
       const response = await responses.cancel(callerOf(request), request.params.response_id)
-      return toResponse(response, await responses.outputOf(response.run), shownOf({}))
+      return toResponse(response, await responses.outputOf(response.run), includedOf({}))
     },
   )
 
@@ -188,7 +191,7 @@ export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app
     async (request) => {
       const response = await responses.read(callerOf(request), request.params.response_id)
       const messages = responses.inputOf(response)
-      const context = itemContext(response, () => messages, { ...shownOf(request.query), isOpen: false })
+      const context = itemContext(response, () => messages, { ...includedOf(request.query), isOpen: false })
       const items = itemsOf(messages, { ...context, functions: undefined })
       return listPage(pageOf(items, ({ id }) => id, request.query))
     },

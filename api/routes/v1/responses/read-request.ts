@@ -97,7 +97,7 @@ export function readRequest(
     },
     tools: { ...tools, foundText: foundTextOf(input, foundText) },
     metadataJson: metadata ? checkFreeForm(['body', 'metadata'], metadata) : undefined,
-    shown: shownMembers(body, tools.shown),
+    shown: toFacts(body, tools.shown),
   }
 }
 
@@ -153,7 +153,7 @@ function effortOf(effort: string | null | undefined): Pick<RunOverrides, 'reason
 }
 
 /** The members that the response shows as they were sent. */
-function shownMembers(body: ResponseCreateRequest, tools: object[]): NewResponse['shown'] {
+function toFacts(body: ResponseCreateRequest, tools: object[]): NewResponse['shown'] {
   const sent = {
     tool_choice: body.tool_choice,
     parallel_tool_calls: body.parallel_tool_calls,

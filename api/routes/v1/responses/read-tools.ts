@@ -105,7 +105,7 @@ export function readTools(tools: RequestTool[], added: { tool: RequestTool; loc:
         requested.servers.push(serverOf(tool, loc))
         break
     }
-    if (loc[1] === 'tools') requested.shown.push(shownTool(tool))
+    if (loc[1] === 'tools') requested.shown.push(withoutSecrets(tool))
   }
   const labels = requested.servers.map(({ name }) => name)
   if (new Set(labels).size < labels.length) throw invalidInput(['body', 'tools'], 'two servers have one server_label')
@@ -286,7 +286,12 @@ function filterOfTools(filter: ToolFilter | null | undefined) {
  * With the values that are used. Keys are not shown, nor stored in clear. Addresses of servers have keys in their path,
  * query or user, too.
  */
-function shownTool({ authorization: _key, headers: _headers, server_url: url, ...tool }: RequestTool): RequestTool {
+function withoutSecrets({
+  authorization: _key,
+  headers: _headers,
+  server_url: url,
+  ...tool
+}: RequestTool): RequestTool {
   if (url !== undefined) return { ...tool, server_url: originOf(url) }
   if (tool.type !== 'function') return tool
   const { description = null, parameters = null, strict = false } = tool

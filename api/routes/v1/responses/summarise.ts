@@ -24,7 +24,7 @@ export async function summarise(
 ): Promise<{ summary: string; run: RunRecord }> {
   const { run, feed } = await responses.create(caller, requested, newId(), async () => undefined)
   try {
-    const end = await waitForEnd(feed, reply, openStreams, { shownError: ownerRunError })
+    const end = await waitForEnd(feed, reply, openStreams, { toError: ownerRunError })
     const last = messagesOf(end).findLast((message) => message.type === 'AIMessage')
     const summary = last?.data.content.trim() ?? ''
     if (summary === '') throw new AppError('upstream_failed', 'The model has not summarised the conversation.')

@@ -151,7 +151,7 @@ function endOf(run: RunRecord, messages: Message[]): End {
       // Its steps have used up the limit of the request.
       if (run.error?.type === 'max_completion_tokens')
         return { ...nothing, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
-      return { ...nothing, status: 'failed', error: run.error ? shownError(run.error) : unknownError }
+      return { ...nothing, status: 'failed', error: run.error ? toError(run.error) : unknownError }
     case 'success': {
       const cut = messages.findLast((message) => message.type === 'AIMessage')?.data.cut
       if (cut === undefined) return { ...nothing, status: 'completed' }
@@ -163,7 +163,7 @@ function endOf(run: RunRecord, messages: Message[]): End {
 
 const unknownError = { code: 'server_error', message: 'The run failed.' }
 
-export function shownError(error: RunError): { code: string; message: string } {
+export function toError(error: RunError): { code: string; message: string } {
   const { status_code: status, message, type } = ownerRunError(error)
   if (type === 'context_length_exceeded') return { code: type, message }
   const code = status === 429 ? 'rate_limit_exceeded' : status < 499 ? 'invalid_prompt' : 'server_error'
