@@ -53,9 +53,9 @@ const wordedTypes = ['model_refused_request', 'context_length_exceeded'] as cons
  */
 export function ownerRunError(error: StoredRunError): RunError {
   const shown = publicRunError(error)
-  const words = error.details.replace(/^\d{3} /, '')
-  if (words === '' || !wordedTypes.some((type) => type === shown.type)) return shown
-  return { ...shown, message: `${shown.message} ${words}` }
+  const message = error.details.replace(/^\d{3} /, '')
+  if (message === '' || !wordedTypes.some((type) => type === shown.type)) return shown
+  return { ...shown, message: `${shown.message} ${message}` }
 }
 
 function isExplained(type: RunErrorType): type is keyof typeof meanings {

@@ -29,11 +29,11 @@ export function describeOperation(schema: FastifySchema, route: Route): FastifyS
 /** What a member of a shared project needs, for readers and for programs. */
 function roleOf({ description }: FastifySchema, role: NeededRole | undefined): JsonObject {
   if (role === undefined) return {}
-  const words =
+  const requirement =
     role === 'holder'
       ? 'In a shared project, only the owner whose account holds it may do this.'
       : `In a shared project, this needs the role \`${role}\`.`
-  return { description: description === undefined ? words : `${description} ${words}`, 'x-role': role }
+  return { description: description === undefined ? requirement : `${description} ${requirement}`, 'x-role': role }
 }
 
 function securityOf(auth: string | undefined): Record<string, string[]>[] {

@@ -235,9 +235,9 @@ function looseFormat(format: NonNullable<RequestBody['response_format']>): typeo
 function withFormatInWords({ response_format: format, messages, ...body }: RequestBody): RequestBody {
   if (format === undefined || format.type === 'text') return { ...body, messages }
   const schema = format.type === 'json_schema' ? JSON.stringify(format.json_schema.schema ?? {}) : undefined
-  const words = `Answer with JSON only${schema === undefined ? '.' : `, which fits this JSON Schema: ${schema}`}`
+  const instruction = `Answer with JSON only${schema === undefined ? '.' : `, which fits this JSON Schema: ${schema}`}`
   const [first, ...others] = messages
   if (first?.role === 'system' && typeof first.content === 'string')
-    return { ...body, messages: [{ ...first, content: `${first.content}\n\n${words}` }, ...others] }
-  return { ...body, messages: [{ role: 'system', content: words }, ...messages] }
+    return { ...body, messages: [{ ...first, content: `${first.content}\n\n${instruction}` }, ...others] }
+  return { ...body, messages: [{ role: 'system', content: instruction }, ...messages] }
 }

@@ -69,6 +69,6 @@ function textMember<const N extends string>(name: N, value: unknown): JsonObject
 }
 
 function plainText(text: string): string {
-  const words = text.replaceAll(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ').replaceAll(/<[^>]*>/g, ' ')
-  return words.replaceAll(/\s+/g, ' ').trim().slice(0, maxMessageLength)
+  const message = text.replaceAll(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ').replaceAll(/<[^>]*>/g, ' ')
+  return message.replaceAll(/\s+/g, ' ').trim().slice(0, maxMessageLength)
 }

@@ -191,8 +191,8 @@ function createDelegateNames(collections: Pick<Collections, 'assistants'>) {
         ...rest,
         assistant_ids: textsIn(list).map((name, index) => {
           const [known, second] = found.filter((candidate) => candidate.name === name)
-          const refuse = (words: string) =>
-            invalidInput(['body', 'file', 'tools', position, 'config', 'assistants', index], words)
+          const refuse = (message: string) =>
+            invalidInput(['body', 'file', 'tools', position, 'config', 'assistants', index], message)
           if (known === undefined) throw refuse(`this project has no assistant “${name}”`)
           if (second !== undefined) throw refuse(`several assistants of this project are called “${name}”`)
           return known._id

@@ -204,7 +204,7 @@ async function requireAskable(
     if (type !== 'assistant') continue
     if (!Value.Check(AssistantToolConfig, config)) throw mismatch(place, config)
     for (const [index, id] of config.assistant_ids.entries()) {
-      const refuse = (words: string) => invalidInput([...locOf(place), 'assistant_ids', index], words)
+      const refuse = (message: string) => invalidInput([...locOf(place), 'assistant_ids', index], message)
       if (id === assistantId) throw refuse('an assistant cannot ask itself')
       if (!known.has(id) && !found.has(id)) throw refuse('this project has no such assistant')
     }

@@ -63,8 +63,8 @@ export function createReport() {
     refuse(kind: ReportedKind, id: string, reason: AppError | string): void {
       report.refused[kind] += 1
       if (report.problems.length >= problemsListed) return
-      const words = typeof reason === 'string' ? reason : reason.message
-      report.problems.push({ kind, id, reason: cutText(words, 500) })
+      const message = typeof reason === 'string' ? reason : reason.message
+      report.problems.push({ kind, id, reason: cutText(message, 500) })
     },
     missSecrets(assistantId: string, name: string, members: string[]): void {
       if (members.length > 0 && report.missing_secrets.length < assistantsListed)

@@ -14,7 +14,7 @@ interface PromptsDeps {
   transaction: RunInTransaction
 }
 
-type Words = Pick<PromptRecord, 'name' | 'text'>
+type PromptText = Pick<PromptRecord, 'name' | 'text'>
 
 /** The prompts that users keep. Another user's prompt is answered like a missing one: `not_found`. */
 export function createPrompts({ collections, transaction }: PromptsDeps) {
@@ -41,8 +41,13 @@ export function createPrompts({ collections, transaction }: PromptsDeps) {
       present(await store.findOwned(userId, promptId)),
 
     /** Throws `forbidden` for more than a user may have. */
-    async create(userId: string, words: Words, promptId: string = newId(), made = new Date()): Promise<PromptRecord> {
-      const prompt = { _id: promptId, user_id: userId, ...checked(words), created_at: made, updated_at: made }
+    async create(
+      userId: string,
+      text: PromptText,
+      promptId: string = newId(),
+      made = new Date(),
+    ): Promise<PromptRecord> {
+      const prompt = { _id: promptId, user_id: userId, ...checked(text), created_at: made, updated_at: made }
       await transaction(async (session) => {
         // Two creations at once both write to the user's record: one of them is repeated, and counts the other.
         await lockUser(collections, userId, session)
@@ -53,8 +58,8 @@ export function createPrompts({ collections, transaction }: PromptsDeps) {
       return prompt
     },
 
-    replace: async (userId: string, promptId: string, words: Words): Promise<PromptRecord> =>
-      present(await store.changeOwned(userId, promptId, { ...checked(words), updated_at: new Date() })),
+    replace: async (userId: string, promptId: string, text: PromptText): Promise<PromptRecord> =>
+      present(await store.changeOwned(userId, promptId, { ...checked(text), updated_at: new Date() })),
 
     async remove(userId: string, promptId: string): Promise<void> {
       if (!(await store.removeOwned(userId, promptId))) throw missing()
@@ -75,8 +80,8 @@ export function createPrompts({ collections, transaction }: PromptsDeps) {
     },
 
     /** Who made it changes it, and an editor of the project. */
-    replaceShared: (caller: Caller, promptId: string, words: Words): Promise<PromptRecord> =>
-      changeShared(caller, promptId, { $set: { ...checked(words), updated_at: new Date() } }),
+    replaceShared: (caller: Caller, promptId: string, text: PromptText): Promise<PromptRecord> =>
+      changeShared(caller, promptId, { $set: { ...checked(text), updated_at: new Date() } }),
 
     /** It stays its maker's own. */
     async unshare(caller: Caller, promptId: string): Promise<void> {
@@ -89,7 +94,7 @@ export function createPrompts({ collections, transaction }: PromptsDeps) {
 }
 
 /** One that shows nothing could be neither found nor used. */
-function checked({ name, text }: Words): Words {
+function checked({ name, text }: PromptText): PromptText {
   if (name.trim() === '' || text.trim() === '') throw new AppError('bad_request', 'A prompt needs a name and a text.')
   return { name: name.trim(), text }
 }

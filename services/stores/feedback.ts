@@ -24,12 +24,12 @@ export const feedbackStore = ({ feedback }: Pick<Collections, 'feedback'>) => ({
     feedback.create([record], session === undefined ? {} : { session }),
 
   /** What is absent is removed. */
-  async changeText(userId: string, id: string, words: FeedbackText): Promise<void> {
+  async changeText(userId: string, id: string, text: FeedbackText): Promise<void> {
     const names = ['score', 'value_json', 'comment'] as const
     const $unset = Object.fromEntries(
-      names.filter((name) => words[name] === undefined).map((name) => [name, 1 as const]),
+      names.filter((name) => text[name] === undefined).map((name) => [name, 1 as const]),
     )
-    await feedback.updateOne({ _id: id, user_id: userId }, { $set: words, $unset })
+    await feedback.updateOne({ _id: id, user_id: userId }, { $set: text, $unset })
   },
 
   removeOfRun: async ({ _id, thread_id }: RunKey) => feedback.deleteMany({ run_id: _id, thread_id }),

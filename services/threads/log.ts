@@ -24,8 +24,8 @@ export function requireRoom({ log_bytes: used = 0 }: Pick<ThreadRecord, 'log_byt
 }
 
 function threadFull() {
-  const words = `a thread holds at most ${threadMaxBytes / (1024 * 1024)} MB of messages, and this one is full: start a new thread`
-  return invalidInput(['body'], words, 'thread_full')
+  const message = `a thread holds at most ${threadMaxBytes / (1024 * 1024)} MB of messages, and this one is full: start a new thread`
+  return invalidInput(['body'], message, 'thread_full')
 }
 
 export interface LogEntry {
