@@ -32,6 +32,8 @@ export async function startConsole(env: Record<string, string> = {}) {
   const proxy = await startTcpProxy(new URL(service.url).host)
   const browser = await startBrowser()
   const url = `http://${proxy.address}`
+  // Keeps the process of the pages, with the scripts that it has compiled, from one test to the next.
+  await (await browser.context.newPage()).goto(`${url}/icon.svg`)
   const axe = await readFile(axeFile, 'utf8')
   const problems: string[] = []
   const watched = longTasks && !isTracing ? await watchTasks(browser.context) : undefined
