@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { languages } from '../../web/src/texts/languages.ts'
 import { useStarted } from '../support/use-started.ts'
@@ -32,11 +32,42 @@ const cutWords = `(() => {
   return cut
 })()`
 
+const frames = 'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))'
+
+/** Ways through the console in one page, which cost a tenth of loading it anew each time. */
+function walk(page: Page) {
+  const open = new Set<Request>()
+  page.on('request', (request) => open.add(request))
+  page.on('requestfinished', (request) => open.delete(request))
+  page.on('requestfailed', (request) => open.delete(request))
+
+  /** Resolves when all that was asked for has come and is drawn. */
+  async function settled(): Promise<void> {
+    await page.evaluate(frames)
+    while (open.size > 0) {
+      await Promise.all(Array.from(open, (request) => request.response().then((response) => response?.finished())))
+      await page.evaluate(frames)
+    }
+  }
+
+  return {
+    settled,
+    /** Opens another page of the console, as a link does. */
+    async to(path: string): Promise<void> {
+      const before = await page.locator('h1').first().innerText()
+      const url = JSON.stringify(`/console/${path}`)
+      await page.evaluate(`history.pushState(null, '', ${url}); dispatchEvent(new PopStateEvent('popstate'))`)
+      await expect.poll(() => page.locator('h1').first().innerText()).not.toBe(before)
+      await settled()
+    },
+  }
+}
+
 async function expectWhole(page: Page, what: string): Promise<void> {
   for (const width of widths) {
     await page.setViewportSize({ width, height: 844 })
     // Tabs and tables measure themselves after a change of the size.
-    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+    await page.evaluate(frames)
     await look(page, `${what.replaceAll(/\W+/g, '-')}-${width}`)
     expect.soft(await page.evaluate<string[]>(cutWords), `${what} at ${width} px`).toEqual([])
   }
@@ -53,12 +84,13 @@ test.each(languages)('no button, tab or label is cut in %s, on a phone and on a 
   await guest.goto(`${site.url}/admin/`)
   await guest.locator('input[type=password]').fill(site.service.env['ADMIN_TOKEN'] ?? '')
   await guest.keyboard.press('Enter')
+  const operation = walk(guest)
   const pages = guest.locator('nav a[href^="#"]')
   await pages.first().waitFor()
   for (const one of await pages.all()) {
     await guest.setViewportSize({ width: 1440, height: 844 })
     await one.click()
-    await guest.waitForLoadState('networkidle')
+    await operation.settled()
     await expectWhole(guest, `${language} operation ${await one.getAttribute('href')}`)
   }
 
@@ -73,7 +105,6 @@ test.each(languages)('no button, tab or label is cut in %s, on a phone and on a 
     timezone: 'UTC',
   })
   const paths = [
-    'chat',
     'assistants',
     'projects',
     `projects/${project.project_id}/people`,
@@ -85,17 +116,20 @@ test.each(languages)('no button, tab or label is cut in %s, on a phone and on a 
     'audit',
     'account',
   ]
+  const { to, settled } = walk(page)
+  await page.reload()
+  await page.locator('h1').first().waitFor()
+  await settled()
+  await expectWhole(page, `${language} chat`)
   for (const path of paths) {
-    await page.goto(`${site.url}/console/${path}`)
-    await page.locator('h1').first().waitFor()
-    await page.waitForLoadState('networkidle')
+    await to(path)
     await expectWhole(page, `${language} ${path.replace(project.project_id, '')}`)
   }
-  await page.goto(`${site.url}/console/assistants/${assistantId}`)
+  await to(`assistants/${assistantId}`)
   await page.getByRole('tab').last().waitFor()
   for (const [index, tab] of (await page.getByRole('tab').all()).entries()) {
     await tab.click()
-    await page.waitForLoadState('networkidle')
+    await settled()
     await expectWhole(page, `${language} assistant ${index}`)
   }
 })
@@ -109,8 +143,9 @@ test('the titles of all pages stand at the same place', async () => {
     cron: '0 7 1 1 *',
   })
   const places = new Map<string, string>()
+  const { to } = walk(page)
   for (const path of ['assistants', 'projects', 'schedules', 'memory', 'usage', 'account', 'data', 'audit', 'plans']) {
-    await page.goto(`${site.url}/console/${path}`)
+    await to(path)
     const title = page.getByRole('heading', { level: 1 })
     await title.waitFor()
     const [box, below] = [await title.boundingBox(), await title.locator('+ p').boundingBox()]
