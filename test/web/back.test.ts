@@ -23,10 +23,14 @@ test('on a phone, Back closes the menu, and then goes back', async () => {
   await menu.click()
   await page.getByRole('link', { name: 'Memory' }).click()
   await page.getByRole('heading', { name: 'Memory' }).waitFor()
-  await menu.click()
+  await menu.press('Enter')
   const links = page.getByRole('navigation')
   await links.waitFor()
   await look(page, 'menu-390-light')
+  // Opened by a key, it has no ring around all of it.
+  expect(await page.locator('#sidebar:focus').evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe(
+    'none',
+  )
   await page.goBack()
   await links.waitFor({ state: 'hidden' })
   expect(await page.getByRole('heading', { name: 'Memory' }).isVisible()).toBe(true)
