@@ -36,7 +36,6 @@ export function serviceEnv(env: Record<string, string> = {}): Record<string, str
   return {
     PORT: '0',
     HOST: '127.0.0.1',
-    MONGODB_URI: databaseUri(services.mongodbUri, `test_${unique}`),
     REDIS_URL: services.redisUrl,
     TEMPORAL_ADDRESS: services.temporalAddress,
     SMTP_URL: services.smtpUrl,
@@ -51,6 +50,7 @@ export function serviceEnv(env: Record<string, string> = {}): Record<string, str
     DELETION_WAIT_SECONDS: '120',
     DATA_DIR: join(tmpdir(), `assistant-${unique}`),
     ...env,
+    MONGODB_URI: withOwnDatabase(env['MONGODB_URI'] ?? services.mongodbUri, `test_${unique}`),
   }
 }
 
@@ -105,8 +105,10 @@ export type TestService = Awaited<ReturnType<typeof startService>>
 /** What helpers need: a service that they do not end. */
 export type RunningService = Omit<TestService, 'close'>
 
-function databaseUri(uri: string, database: string): string {
-  const url = new URL(uri)
+/** An address of the shared server, also by way of a proxy, names a database that all would share and drop. */
+function withOwnDatabase(uri: string, database: string): string {
+  const url = URL.parse(uri)
+  if (url?.pathname !== new URL(inject('services').mongodbUri).pathname) return uri
   url.pathname = `/${database}`
   // Tests listen to what the database is asked.
   url.searchParams.set('monitorCommands', 'true')
