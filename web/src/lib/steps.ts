@@ -1,4 +1,4 @@
-import type { AnyRouter, RouterHistory } from '@tanstack/react-router'
+import type { AnyRouter, HistoryState, RouterHistory } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { newId } from './new-id.ts'
 import { useSame } from './use-same.ts'
@@ -63,7 +63,7 @@ export function keepSteps(given: Router): void {
     settleSoon()
   })
   // Who goes on to another page comes back to this one, not to what lay over it.
-  history.push = (path, state, options) => {
+  history.push = (path, state: HistoryState | undefined, options) => {
     if (wayBack !== undefined) return void wayBack.then(() => history.push(path, state, options))
     const over = stepsOf(given)
     if (over.length === 0 || (state?.over?.length ?? 0) > over.length) return push(path, state, options)
