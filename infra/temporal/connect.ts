@@ -3,12 +3,14 @@ import {
   Client,
   Connection,
   type ConnectionLike,
+  type ConnectionOptions,
   type TLSConfig,
   defaultGrpcRetryOptions,
   makeGrpcRetryInterceptor,
 } from '@temporalio/client'
 import type { Settings } from '../config.ts'
 import { dataConverterFor } from './data-converter.ts'
+import { callSignal } from './patient-calls.ts'
 
 type TemporalSettings = Pick<
   Settings,
@@ -60,7 +62,7 @@ export async function connectTemporal(settings: TemporalSettings) {
     ...connectionOptions(settings),
     connectTimeout: '10s',
     channelArgs,
-    interceptors: [makeGrpcRetryInterceptor(retries.options)],
+    interceptors: [retries.interceptor],
   })
   const clientOf = (way: ConnectionLike) =>
     new Client({
@@ -87,23 +89,44 @@ export async function connectTemporal(settings: TemporalSettings) {
   }
 }
 
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number]
+type AttemptCall = ReturnType<Parameters<Interceptor>[1]>
+
+/** In place of a planned attempt of a call that was given up: nobody waits for its end. */
+const noAttempt: AttemptCall = {
+  cancelWithStatus: () => undefined,
+  getPeer: () => '',
+  start: () => undefined,
+  sendMessageWithContext: () => undefined,
+  sendMessage: () => undefined,
+  startRead: () => undefined,
+  halfClose: () => undefined,
+  getAuthContext: () => null,
+}
+
 /**
  * The client's own rules for retries, which can be ended: a retry on a closed connection throws where nobody can catch
- * it, so the connection waits for those that are planned, for at most six seconds.
+ * it, so the connection waits for those that are planned, for at most six seconds. What was given up is not tried again:
+ * its caller was told that it is not done.
  */
 function createRetries() {
   const { delayFunction, retryableDecider } = defaultGrpcRetryOptions()
   let hasEnded = false
   let lastAt = 0
-  return {
-    options: {
-      retryableDecider: (...failure: Parameters<typeof retryableDecider>) => !hasEnded && retryableDecider(...failure),
-      delayFunction: (...failure: Parameters<typeof delayFunction>) => {
-        const delayMs = delayFunction(...failure)
-        lastAt = Math.max(lastAt, performance.now() + delayMs)
-        return delayMs
-      },
+  const retry = makeGrpcRetryInterceptor({
+    retryableDecider: (...failure) => !hasEnded && retryableDecider(...failure),
+    delayFunction: (...failure) => {
+      const delayMs = delayFunction(...failure)
+      lastAt = Math.max(lastAt, performance.now() + delayMs)
+      return delayMs
     },
+  })
+  const interceptor: Interceptor = (options, nextCall) => {
+    const signal = callSignal.getStore()
+    return retry(options, (ofAttempt) => (signal?.aborted ? noAttempt : nextCall(ofAttempt)))
+  }
+  return {
+    interceptor,
     end: async () => {
       hasEnded = true
       const leftMs = lastAt - performance.now()

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Client } from '@temporalio/client'
 import type { AppError } from '../../domain/errors.ts'
 import type { Settings } from '../config.ts'
@@ -5,6 +6,9 @@ import { isUnanswered, unavailable } from './unanswered.ts'
 
 /** One call of Temporal by a client; throws `unavailable` if it is not answered. */
 export type PatientCalls = <T>(by: Client, ask: () => Promise<T>) => Promise<T>
+
+/** Aborted when the call that is being made is given up: its client library would try again until the deadline. */
+export const callSignal = new AsyncLocalStorage<AbortSignal>()
 
 /** Ticks without a sign of life after which a server counts as away. */
 const silentTicksMax = 8
@@ -50,7 +54,9 @@ export function createPatientCalls({
     const deadline = Date.now() + 2 * slowTicksMax * tickMs
     watch.add(waiting)
     try {
-      const call = by.withDeadline(deadline, () => by.withAbortSignal(abort.signal, ask))
+      const call = by.withDeadline(deadline, () =>
+        by.withAbortSignal(abort.signal, () => callSignal.run(abort.signal, ask)),
+      )
       const answer = await Promise.race([call, givenUp.promise])
       watch.noteAnswer()
       return answer

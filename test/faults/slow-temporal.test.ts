@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { startApi } from '../../api/start-api.ts'
+import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { conversation } from '../runs/support.ts'
 import { type Answer, apiClient } from '../support/api-client.ts'
+import { eventually } from '../support/eventually.ts'
 import { startGrpcProxy } from '../support/grpc-proxy.ts'
 import { useModelService } from '../support/model-service.ts'
+import { startProxyOf } from '../support/tcp-proxy.ts'
 import { goodPassword, newEmail } from '../support/users.ts'
 
 /** Calls of this method are the signs of life that the service asks for: eight in the time after which it gives up. */
@@ -179,5 +182,25 @@ describe.each([
     await held.release()
     const { status, body } = await answer
     expect([status, body]).toEqual([expected, expect.anything()])
+  })
+})
+
+describe('a Temporal that refuses connections', () => {
+  const service = useModelService({ respond: () => ({ text: 'An answer.' }) })
+
+  it('is not asked again, when it is back, for what was refused meanwhile', async () => {
+    const proxy = await startProxyOf(inject('services').temporalAddress)
+    const settings = { ...service.settings, temporalAddress: proxy.throughProxy, dependencyTimeoutSeconds: 2 }
+    const api = await startApi(settings, createLogger('refused', 'silent'))
+    const { client, threadId } = await conversation({ ...service, url: api.address })
+    proxy.refuse()
+    expect((await client.call('DELETE', `/threads/${threadId}`)).status).toBe(503)
+    proxy.restore()
+    await eventually('Temporal is back', async () => (await client.get('/ok')).dependencies.temporal.status === 'ok')
+    // It waits for attempts that are planned.
+    await api.close()
+    await proxy.close()
+    const deletion = service.temporal.workflow.getHandle(deletionContract.id({ kind: 'thread', id: threadId }))
+    await expect(deletion.describe()).rejects.toThrow(/not found/i)
   })
 })
