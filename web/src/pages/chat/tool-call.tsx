@@ -42,12 +42,26 @@ function stateOf({ result, isWaiting, isRunning }: Omit<ToolCallProps, 'call'>):
   return isRunning ? 'running' : 'done'
 }
 
+/** What a call does, in words. */
+function headOf(
+  { name, args, run_id: askedRunId }: Schemas['ToolCall'],
+  state: CallState,
+): { icon: LucideIcon; title: string } {
+  const words = t.toolWords[state]
+  const { query, file, assistant, code } = args
+  if (name === 'retrieval' && typeof query === 'string') {
+    const wanted = typeof file === 'string' ? file.trim() : ''
+    return { icon: FileSearch, title: wanted === '' ? words.search(query) : words.read(wanted) }
+  }
+  if (name === 'web_search' && typeof query === 'string') return { icon: Globe, title: words.web(query) }
+  if (askedRunId !== undefined && typeof assistant === 'string')
+    return { icon: MessagesSquare, title: words.ask(assistant) }
+  if (name === 'code' && typeof code === 'string') return { icon: SquareTerminal, title: words.code }
+  return { icon: Wrench, title: words.call(toolTitle(name)) }
+}
+
 /** A tool call in one line; opens to show its arguments and its result. */
 export function ToolCall({ call, ...progress }: ToolCallProps) {
-  const query = call.args['query']
-  const isSearch = call.name === 'retrieval' && typeof query === 'string'
-  const isOnWeb = call.name === 'web_search' && typeof query === 'string'
-  const file = isSearch && typeof call.args['file'] === 'string' ? call.args['file'].trim() : ''
   const { run_id: askedRunId, thread_id: askedThreadId } = call
   const asked = call.args['assistant']
   const question = typeof call.args['question'] === 'string' ? call.args['question'] : ''
@@ -55,37 +69,12 @@ export function ToolCall({ call, ...progress }: ToolCallProps) {
   const code = call.name === 'code' && typeof call.args['code'] === 'string' ? call.args['code'] : undefined
   const [isOpen, setIsOpen] = useState(false)
   const state = stateOf(progress)
-  const words = t.toolWords[state]
+  const { icon, title } = headOf(call, state)
   return (
     <details className="tool-call" data-state={state} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary>
-        <CallIcon
-          state={state}
-          icon={
-            isSearch
-              ? FileSearch
-              : isOnWeb
-                ? Globe
-                : isQuestion
-                  ? MessagesSquare
-                  : code === undefined
-                    ? Wrench
-                    : SquareTerminal
-          }
-        />
-        <span className="truncate">
-          {isSearch
-            ? file === ''
-              ? words.search(query)
-              : words.read(file)
-            : isOnWeb
-              ? words.web(query)
-              : isQuestion
-                ? words.ask(asked)
-                : code === undefined
-                  ? words.call(toolTitle(call.name))
-                  : words.code}
-        </span>
+        <CallIcon state={state} icon={icon} />
+        <span className="truncate">{title}</span>
         <ChevronRight size={14} className="chevron" aria-hidden="true" />
       </summary>
       <div className="tool-body">
