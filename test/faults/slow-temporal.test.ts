@@ -38,50 +38,48 @@ describe.each([
 
   const talkOf = () => conversation({ ...service, url: api.address })
 
-  it('gets a run later, once', async () => {
+  /** A run whose start Temporal holds back. */
+  async function startHeld(content: string) {
     const talk = await talkOf()
     const before = service.model.requests.length
     const start = proxy.hold('StartWorkflowExecution')
-    const answer = talk.stream('Hello')
-    await proxy.calls('StartWorkflowExecution', 1)
+    const slow = proxy.calls(signOfLife, enoughToBeSlow)
+    const isSent = proxy.calls('StartWorkflowExecution', 1)
+    const answer = talk.stream(content)
+    await isSent
+    return { talk, start, slow, answer, timesAsked: () => service.model.requests.length - before }
+  }
+
+  it('gets a run later, once', async () => {
+    const { talk, start, answer, timesAsked } = await startHeld('Hello')
     await proxy.calls(signOfLife, longerThanTheLimit)
     await start.release()
     expect(await answer).toMatchObject({ status: 200, end: 'end' })
     expect((await talk.messages()).map(({ type }) => type)).toEqual(['HumanMessage', 'AIMessage'])
-    expect(service.model.requests.length - before).toBe(1)
+    expect(timesAsked()).toBe(1)
     const { runs } = await talk.client.get(`/threads/${talk.threadId}/runs`)
     expect(runs).toMatchObject([{ status: 'success' }])
   })
 
   it('gets a run once, although a worker that takes its process for dead passes it on meanwhile', async () => {
-    const talk = await talkOf()
-    const before = service.model.requests.length
-    const start = proxy.hold('StartWorkflowExecution')
-    const answer = talk.stream('Hello')
-    const slow = proxy.calls(signOfLife, enoughToBeSlow)
-    await proxy.calls('StartWorkflowExecution', 1)
+    const { talk, start, slow, answer, timesAsked } = await startHeld('Hello')
     await service.api.platform.runs.runUpkeep.sweep(() => Date.now() + 120_000)
     await slow
     await start.release()
     expect(await answer).toMatchObject({ status: 200, end: 'end' })
     expect((await talk.messages()).map(({ type }) => type)).toEqual(['HumanMessage', 'AIMessage'])
-    expect(service.model.requests.length - before).toBe(1)
+    expect(timesAsked()).toBe(1)
   })
 
   it('gets a run that was cancelled meanwhile, and the model is not asked', async () => {
-    const talk = await talkOf()
-    const before = service.model.requests.length
-    const start = proxy.hold('StartWorkflowExecution')
-    const answer = talk.stream('Never mind')
-    const slow = proxy.calls(signOfLife, enoughToBeSlow)
-    await proxy.calls('StartWorkflowExecution', 1)
+    const { talk, start, slow, answer, timesAsked } = await startHeld('Never mind')
     const { runs } = await talk.client.get(`/threads/${talk.threadId}/runs`)
     await talk.client.post(`/runs/${runs[0].run_id}/cancel`)
     await slow
     await start.release()
     expect(await answer).toMatchObject({ status: 200, end: 'error', error: { type: 'cancelled' } })
     expect(await talk.stream('Next')).toMatchObject({ end: 'end' })
-    expect(service.model.requests.length - before).toBe(1)
+    expect(timesAsked()).toBe(1)
     expect((await talk.messages()).map(({ data }) => data.content)).toEqual(['Never mind', 'Next', 'An answer.'])
   })
 

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { useStarted } from '../support/use-started.ts'
 import { goodPassword, signUpUser } from '../support/users.ts'
@@ -125,15 +126,19 @@ test('chats are dragged into a folder and out of it, and its instructions and fi
   }
 })
 
+async function logIn(page: Page, email: string): Promise<void> {
+  await page.goto(`${site.url}/login`)
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(goodPassword)
+  await page.getByRole('button', { name: 'Log in' }).click()
+}
+
 test('in a new browser folders stand in the list with the first chats', async () => {
   const user = await signUpUser(site.service)
   await user.post('/folders/', { name: 'Harbour' })
   const page = await site.newPage()
   await page.addInitScript(withoutLater)
-  await page.goto(`${site.url}/login`)
-  await page.getByLabel('E-mail address').fill(user.email)
-  await page.getByLabel('Password', { exact: true }).fill(goodPassword)
-  await page.getByRole('button', { name: 'Log in' }).click()
+  await logIn(page, user.email)
   await page.getByRole('button', { name: 'Harbour', exact: true }).waitFor()
 })
 
@@ -146,10 +151,7 @@ test('a login does not wait for the folders, which come when they are known', as
   page.on('requestfailed', (request) => failed.push(new URL(request.url()).pathname))
   await page.route('**/folders/', async (route) => known.promise.then(() => route.continue()))
   await page.addInitScript(withoutLater)
-  await page.goto(`${site.url}/login`)
-  await page.getByLabel('E-mail address').fill(user.email)
-  await page.getByLabel('Password', { exact: true }).fill(goodPassword)
-  await page.getByRole('button', { name: 'Log in' }).click()
+  await logIn(page, user.email)
   await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor()
   expect(failed).toEqual([])
   known.resolve()
